@@ -1,0 +1,139 @@
+// A protocol is a value: one node's whole state, driven through one door.
+//
+// Inputs are calls, outputs are recorded in Effects. A protocol knows no socket, clock, thread,
+// random generator or log; it is copyable and comparable, and equal futures are equal values (a
+// field that no longer matters is reset). The simulator, the checker and the network drive the same
+// object.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "core/effects.h"
+#include "core/fields.h"
+#include "core/node_id.h"
+#include "core/setup.h"
+
+namespace turno {
+
+// What a request asks for. A lock asks for nothing but its turn.
+struct Demand {};
+
+// The shape in which an algorithm arranges its nodes.
+enum class Shape : std::uint8_t { tree, ring, complete };
+
+// What there is to say about an algorithm without running it.
+struct Info {
+  std::string_view name;     // as on the command line
+  std::string_view title;    // one line
+  std::string_view source;   // where it was published
+  Shape shape = Shape::complete;
+  bool fifo = false;         // needs channels that keep order
+  bool voting = false;       // needs quorums
+  std::string_view low;      // messages per entry when nobody competes, as a formula
+  std::string_view high;     // and when everybody always competes
+  std::string_view variant;  // empty for the algorithm itself; else the name of this departure
+  std::string_view flaw;     // what is wrong with the departure
+  bool published = false;    // the departure is what is printed, not an ablation of ours
+};
+
+template <class M>
+concept MessageType = std::regular<M> && requires(const M& message) {
+  { message.kind } -> std::convertible_to<typename M::Kind>;
+  { M::kinds[0] } -> std::convertible_to<std::string_view>;
+  message.fields();
+  requires std::tuple_size_v<decltype(message.fields())> == M::labels.size();
+};
+
+template <class P>
+concept Protocol = std::regular<P> && MessageType<typename P::Message> &&
+                   requires(P node, const P& state, const typename P::Message& message,
+                            Effects<typename P::Message>& out, const Setup& setup, NodeId id,
+                            std::span<const NodeId> holders) {
+                     { P::info } -> std::convertible_to<const Info&>;
+                     // The quiescent state of node `id` in which the given nodes are inside. With
+                     // nobody inside it is the initial state.
+                     { P::resume(setup, id, holders) } -> std::same_as<P>;
+                     node.request(Demand{}, out);          // the local user wants in
+                     node.release(out);                    // the local user leaves
+                     node.receive(id, message, out);       // a message arrives from node `id`
+                     state.fields();                       // all that may change
+                     requires std::tuple_size_v<decltype(state.fields())> == P::labels.size();
+                   };
+
+// One input of a node. A list of these is a complete trace.
+template <class Message>
+struct Input {
+  enum class Kind : std::uint8_t { start, request, release, receive };
+  Kind kind = Kind::start;
+  NodeId from;
+  Message message{};
+
+  bool operator==(const Input&) const = default;
+};
+
+// The one door. `start` is for the few protocols that act before they are asked to (a token that
+// circulates); the others ignore it.
+template <Protocol P>
+void step(P& node, const Input<typename P::Message>& input, Effects<typename P::Message>& out) {
+  using Kind = typename Input<typename P::Message>::Kind;
+  switch (input.kind) {
+    case Kind::start:
+      if constexpr (requires { node.start(out); }) node.start(out);
+      break;
+    case Kind::request:
+      node.request(Demand{}, out);
+      break;
+    case Kind::release:
+      node.release(out);
+      break;
+    case Kind::receive:
+      node.receive(input.from, input.message, out);
+      break;
+  }
+}
+
+// A message on its way.
+template <class Message>
+struct Flight {
+  NodeId from;
+  NodeId to;
+  Message message;
+  bool operator==(const Flight&) const = default;
+};
+
+// What the local user of a node is doing.
+struct User {
+  std::uint8_t waiting = 0;  // requests made and not yet granted
+  bool inside = false;
+  std::uint16_t left = 0;    // requests still to be made, in a finite exploration
+
+  bool operator==(const User&) const = default;
+};
+
+// A whole system at one moment, for invariants that speak about all nodes.
+template <class P>
+struct Snapshot {
+  std::span<const P> nodes;
+  std::span<const User> users;
+  std::span<const Flight<typename P::Message>> flights;
+};
+
+// A token algorithm says where its token is, so that a monitor can count it.
+template <class P>
+concept HasToken = requires(const P& node, const typename P::Message& message) {
+  { node.has_token() } -> std::convertible_to<bool>;
+  { P::carries_token(message) } -> std::convertible_to<bool>;
+};
+
+// An algorithm may state invariants of its own: the name of one that does not hold, or nothing.
+template <class P>
+concept HasInvariants = requires(const Snapshot<P>& world) {
+  { P::broken_invariant(world) } -> std::convertible_to<std::string_view>;
+};
+
+}  // namespace turno
