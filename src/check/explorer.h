@@ -124,11 +124,12 @@ class Explorer {
       graph_.add_edge(target);
       graded_ = graded_ && target >= next_level_;
       if (options_.forever) graph_.add_label(label(world, successor.action));
+      if (fresh) {
+        origins_.push_back({number, static_cast<std::uint16_t>(i)});
+        frontier_.push(world, successor);
+        judge_world(frontier_.back(), target);
+      }
       judge_step(world, successor, number, static_cast<std::uint16_t>(i));
-      if (!fresh) continue;
-      origins_.push_back({number, static_cast<std::uint16_t>(i)});
-      frontier_.push(world, successor);
-      judge_world(frontier_.back(), target);
     }
   }
 

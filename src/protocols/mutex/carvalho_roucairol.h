@@ -12,6 +12,7 @@
 
 #include "core/lamport_clock.h"
 #include "core/protocol.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -62,6 +63,8 @@ struct CarvalhoRoucairol {
     node.for_each_other([&](NodeId other) { node.permitted.insert(other); });
     return node;
   }
+
+  static double alone(const Setup& setup) { return nodes_of(setup) - 1; }
 
   void request(Demand, Out& out) {
     phase = Phase::waiting;

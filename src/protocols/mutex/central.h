@@ -8,6 +8,7 @@
 
 #include "core/protocol.h"
 #include "core/queue.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -47,6 +48,8 @@ struct Central {
     if (!holders.empty()) node.holder = holders.front();
     return node;
   }
+
+  static double alone(const Setup& setup) { return 3 * (1 - 1 / nodes_of(setup)); }
 
   void request(Demand, Out& out) {
     if (self == coordinator) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/protocol.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -52,6 +53,11 @@ struct Dir {
     node.requesting = node.token && !holders.empty();
     if (node.token) node.fence = Fence::at(setup.epoch);
     return node;
+  }
+
+  static double alone(const Setup& setup) {
+    const auto n = nodes_of(setup);
+    return (n - 1) * (3 * n - 2) / (n * n);
   }
 
   void request(Demand, Out& out) {

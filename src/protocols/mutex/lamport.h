@@ -15,6 +15,7 @@
 
 #include "core/lamport_clock.h"
 #include "core/protocol.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -65,6 +66,8 @@ struct Lamport {
     }
     return node;
   }
+
+  static double alone(const Setup& setup) { return 3 * (nodes_of(setup) - 1); }
 
   void request(Demand, Out& out) {
     phase = Phase::waiting;

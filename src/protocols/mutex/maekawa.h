@@ -14,6 +14,7 @@
 
 #include "core/lamport_clock.h"
 #include "core/protocol.h"
+#include "protocols/mutex/cost.h"
 #include "protocols/quorum/votes.h"
 
 namespace turno {
@@ -74,6 +75,13 @@ struct Maekawa {
     node.phase = Phase::inside;
     for (auto arbiter : node.quorum) node.have.insert(arbiter);
     return node;
+  }
+
+  static double alone(const Setup& setup) {
+    double others = 0;
+    for (std::size_t i = 0; i < setup.size(); ++i)
+      for (auto arbiter : setup.quorums[i]) others += arbiter == NodeId{i} ? 0 : 1;
+    return 3 * others / nodes_of(setup);
   }
 
   void request(Demand, Out& out) {

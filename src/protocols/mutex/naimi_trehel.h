@@ -9,6 +9,7 @@
 #pragma once
 
 #include "core/protocol.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -54,6 +55,8 @@ struct NaimiTrehel {
     if (!node.token) node.father = holders.empty() ? setup.father[self.index()] : rest;
     return node;
   }
+
+  static double alone(const Setup& setup) { return harmonic(setup.size() - 1); }
 
   void request(Demand, Out& out) {
     requesting = true;

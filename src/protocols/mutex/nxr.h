@@ -13,6 +13,7 @@
 
 #include "core/protocol.h"
 #include "core/queue.h"
+#include "protocols/mutex/cost.h"
 #include "protocols/mutex/virtual_tree.h"
 
 namespace turno {
@@ -62,6 +63,8 @@ struct Nxr {
     node.queue.push(self);
     return node;
   }
+
+  static double alone(const Setup& setup) { return harmonic(setup.size() - 1); }
 
   // The user may ask again before it has been served: the claims queue up.
   static constexpr bool overlapping_requests = true;

@@ -12,6 +12,7 @@
 
 #include "core/protocol.h"
 #include "core/queue.h"
+#include "protocols/mutex/cost.h"
 #include "protocols/mutex/virtual_tree.h"
 
 namespace turno {
@@ -74,6 +75,8 @@ struct NxrBWith {
     node.queue.push(self);
     return node;
   }
+
+  static double alone(const Setup& setup) { return harmonic(setup.size() - 1); }
 
   // The user may ask again before it has been served, and should ask again before it leaves: its new
   // claim then travels with the token.

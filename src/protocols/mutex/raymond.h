@@ -12,6 +12,7 @@
 
 #include "core/protocol.h"
 #include "core/queue.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -67,6 +68,8 @@ struct RaymondTree {
     }
     return node;
   }
+
+  static double alone(const Setup& setup) { return 2 * mean_distance(setup); }
 
   void request(Demand, Out& out) {
     queue.push(self);

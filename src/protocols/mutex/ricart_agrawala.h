@@ -13,6 +13,7 @@
 
 #include "core/lamport_clock.h"
 #include "core/protocol.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -56,6 +57,8 @@ struct RicartAgrawala {
     if (!holders.empty() && holders.front() == self) node.phase = Phase::inside;
     return node;
   }
+
+  static double alone(const Setup& setup) { return 2 * (nodes_of(setup) - 1); }
 
   void request(Demand, Out& out) {
     phase = Phase::waiting;

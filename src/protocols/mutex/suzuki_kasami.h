@@ -11,6 +11,7 @@
 
 #include "core/protocol.h"
 #include "core/queue.h"
+#include "protocols/mutex/cost.h"
 
 namespace turno {
 
@@ -64,6 +65,8 @@ struct SuzukiKasami {
     node.requesting = !holders.empty();
     return node;
   }
+
+  static double alone(const Setup& setup) { return nodes_of(setup) - 1; }
 
   void request(Demand, Out& out) {
     requesting = true;

@@ -1,0 +1,41 @@
+// A system as a user describes it, turned into the Setup of an algorithm. What is impossible is
+// refused with what is allowed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/node_set.h"
+#include "core/protocol.h"
+#include "core/setup.h"
+#include "core/topology.h"
+
+namespace turno {
+
+// The user asked for something impossible; the text says what is allowed.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct System {
+  std::uint64_t nodes = 31;
+  std::string topology;  // empty: what suits the algorithm
+  std::string quorums;   // a construction, or a list such as 012,013,023,123; empty: cyclic
+  std::optional<std::uint32_t> carry;
+  std::uint64_t seed = 1;
+};
+
+std::string_view default_topology(const Info& info);
+// Throws UsageError.
+Setup make_setup(const Info& info, const System& system);
+// The same for each rooted tree of that size.
+std::vector<Setup> make_setups_of_all_trees(const Info& info, const System& system);
+
+// "0-4", "0,2,5", "all". Throws UsageError.
+std::vector<NodeId> parse_nodes(std::string_view text, std::uint64_t nodes);
+
+}  // namespace turno

@@ -1,0 +1,72 @@
+// turno algorithms: what there is.
+#include <fmt/core.h>
+
+#include "catalogue/catalogue.h"
+#include "catalogue/system.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/table.h"
+
+namespace turno::cli {
+
+namespace {
+
+void print_json() {
+  std::vector<Json> list;
+  for (const auto& algorithm : locks()) {
+    const auto& info = algorithm.info;
+    std::vector<Json> variants;
+    for (const auto* variant : variants_of(info.name))
+      variants.push_back(Json()
+                             .add("name", variant->info.variant)
+                             .add("published", variant->info.published)
+                             .add("flaw", variant->info.flaw));
+    list.push_back(Json()
+                       .add("name", info.name)
+                       .add("primitive", "lock")
+                       .add("title", info.title)
+                       .add("source", info.source)
+                       .add("topology", default_topology(info))
+                       .add("channels", info.fifo ? "fifo" : "unordered")
+                       .add("messages_low_load", info.low)
+                       .add("messages_high_load", info.high)
+                       .add("variants", variants));
+  }
+  fmt::print("{}\n", Json().add("algorithms", list).text());
+}
+
+void print_text() {
+  Table table({"algorithm", "idea", "messages/entry, alone", "crowded", "source"});
+  for (const auto& algorithm : locks()) {
+    const auto& info = algorithm.info;
+    table.add({std::string(info.name), std::string(info.title), std::string(info.low),
+               std::string(info.high), std::string(info.source)});
+  }
+  fmt::print("{}\n", table.text());
+  fmt::print("What the checker refutes:\n\n");
+  Table wrong({"command", "flaw"});
+  for (const auto& algorithm : refuted()) {
+    const auto& info = algorithm.info;
+    wrong.add({fmt::format("turno check {} --{} {}", info.name,
+                           info.published ? "as-published" : "without", info.variant),
+               std::string(info.flaw)});
+  }
+  fmt::print("{}", wrong.text());
+}
+
+}  // namespace
+
+void add_algorithms(CLI::App& app, Job& job) {
+  auto* command = app.add_subcommand("algorithms", "List the algorithms");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "Print JSON");
+  command->footer("\nExamples:\n  turno algorithms\n  turno algorithms --json\n");
+  command->callback([&job, json] {
+    job = [json] {
+      *json ? print_json() : print_text();
+      return 0;
+    };
+  });
+}
+
+}  // namespace turno::cli

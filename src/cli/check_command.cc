@@ -1,0 +1,290 @@
+// turno check: explore every interleaving of a small system.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "catalogue/catalogue.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/output_file.h"
+#include "cli/progress.h"
+#include "cli/suggestion.h"
+#include "cli/system_options.h"
+#include "cli/workload_options.h"
+
+namespace turno::cli {
+
+namespace {
+
+constexpr std::uint64_t most_nodes = 16;
+
+struct Request {
+  std::string algorithm;
+  System system{.nodes = 3};
+  std::uint64_t requests = 1;
+  bool forever = false, overlapping = false;
+  std::string channels, requesters, holder, property, trace;
+  std::string as_published, without;
+  std::uint64_t max_states = 1'000'000'000;
+  double memory_gib = 8;
+  bool json = false;
+};
+
+const std::vector<std::string>& properties() {
+  static const std::vector<std::string> names = {
+      "exclusion", "token",     "fence",      "invariant", "addressee",
+      "deadlock",  "trap",      "starvation", "sometimes"};
+  return names;
+}
+
+// The algorithm itself, or the departure from it that was asked for.
+const Algorithm& chosen(const Request& request) {
+  const auto& algorithm = require_lock(request.algorithm);
+  const bool published = !request.as_published.empty();
+  if (!published && request.without.empty()) return algorithm;
+  if (published && !request.without.empty())
+    throw UsageError("--as-published and --without exclude each other");
+  const auto& wanted = published ? request.as_published : request.without;
+  std::vector<std::string> known;
+  for (const auto* variant : variants_of(request.algorithm)) {
+    if (variant->info.published != published) continue;
+    if (wanted == variant->info.variant || wanted == "*") return *variant;
+    known.emplace_back(variant->info.variant);
+  }
+  if (known.empty())
+    throw UsageError(published ? "nothing is printed wrongly about " + request.algorithm
+                               : "no rule of " + request.algorithm + " can be taken away");
+  unknown(published ? "reading" : "rule", wanted, known);
+}
+
+check::Options make_options(const Request& request, const Algorithm& algorithm) {
+  check::Options options;
+  options.channels = parse_channels(request.channels, algorithm.info);
+  options.forever = request.forever;
+  options.overlapping = request.overlapping;
+  options.property = request.property;
+  options.max_states = request.max_states;
+  options.max_bytes = static_cast<std::uint64_t>(request.memory_gib * 1024 * 1024 * 1024);
+  if (request.requests < 1 || request.requests > 1000)
+    throw UsageError("--requests is 1 to 1000");
+  options.requests = static_cast<std::uint16_t>(request.requests);
+  if (request.system.nodes < 1 || request.system.nodes > most_nodes)
+    throw UsageError(fmt::format("the checker explores 1 to {} nodes, not {}", most_nodes,
+                                 request.system.nodes));
+  if (request.overlapping && request.forever)
+    throw UsageError("--overlapping and --forever exclude each other");
+  if (request.overlapping && !algorithm.overlapping_requests && request.as_published.empty())
+    throw UsageError(std::string(algorithm.info.name) +
+                     " serves one request of a node at a time; --overlapping is for nxr, nxr-b and "
+                     "nxr-bh");
+  if (!request.requesters.empty())
+    for (auto node : parse_nodes(request.requesters, request.system.nodes))
+      options.requesters.insert(node);
+  if (!request.holder.empty()) {
+    options.holders = parse_nodes(request.holder, request.system.nodes);
+    if (options.holders.size() != 1) throw UsageError("a lock has one --holder");
+  }
+  if (!request.property.empty() &&
+      std::find(properties().begin(), properties().end(), request.property) == properties().end())
+    unknown("property", request.property, properties());
+  return options;
+}
+
+Json to_json(const Request& request, const check::Options& options, const Algorithm& algorithm,
+             const check::Result& result) {
+  Json json;
+  json.add("algorithm", algorithm.info.name);
+  if (!algorithm.info.variant.empty()) json.add("variant", algorithm.info.variant);
+  json.add("nodes", request.system.nodes);
+  if (options.forever) {
+    json.add_raw("requests", "\"forever\"");
+  } else {
+    json.add("requests", options.requests);
+  }
+  json.add("topology", request.system.topology.empty() ? default_topology(algorithm.info)
+                                                       : request.system.topology)
+      .add("channels", options.channels == check::Channels::fifo ? "fifo" : "unordered")
+      .add("states", result.states)
+      .add("transitions", result.transitions)
+      .add("depth", result.depth)
+      .add("acyclic", result.acyclic)
+      .add("verdict", name(result.verdict))
+      .add("property", result.property)
+      .add("explanation", result.explanation)
+      .add("seconds", result.cpu_seconds)
+      .add("states_per_second",
+           result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0.0)
+      .add("memory_bytes", result.bytes);
+  if (result.verdict == check::Verdict::violated) {
+    json.add("steps", result.trace.size());
+    if (result.cycle_states > 0)
+      json.add("cycle_from", result.cycle_from).add("cycle_states", result.cycle_states);
+    std::string steps;
+    for (const auto& step : result.trace) steps += (steps.empty() ? "" : ",") + json_line(step);
+    json.add_raw("trace", "[" + steps + "]");
+  }
+  return json;
+}
+
+void print_text(const Algorithm& algorithm, const check::Result& result) {
+  const auto rate = result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
+  fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
+             result.transitions, result.depth, result.cpu_seconds, brief(rate), result.bytes >> 20);
+  switch (result.verdict) {
+    case check::Verdict::holds:
+      fmt::print("holds: nothing bad is reachable{}\n",
+                 result.acyclic ? ", and every run ends with everybody served" : "");
+      return;
+    case check::Verdict::limit:
+      fmt::print("limit reached: {}; nothing bad among the states seen\n", result.explanation);
+      return;
+    case check::Verdict::violated:
+      break;
+  }
+  fmt::print("violated: {}: {}\n", result.property, result.explanation);
+  if (!algorithm.info.flaw.empty()) fmt::print("as expected of: {}\n", algorithm.info.flaw);
+  const auto middle = result.trace.begin() + static_cast<std::ptrdiff_t>(result.cycle_from);
+  fmt::print("\nThe shortest way there, {} steps:\n\n", result.trace.size());
+  if (result.cycle_states == 0) {
+    fmt::print("{}", conversation(result.trace));
+    return;
+  }
+  fmt::print("{}", conversation({result.trace.begin(), middle}));
+  fmt::print("\nand from then on, for ever (within {} states):\n\n{}", result.cycle_states,
+             conversation({middle, result.trace.end()}));
+}
+
+int exit_status(check::Verdict verdict) {
+  switch (verdict) {
+    case check::Verdict::holds:
+      return 0;
+    case check::Verdict::violated:
+      return exit_violated;
+    case check::Verdict::limit:
+      break;
+  }
+  return exit_limit;
+}
+
+check::Result explore(const Algorithm& algorithm, check::Options options, ProgressLine& line) {
+  if (line.visible())
+    options.progress = [&](const check::Progress& progress) {
+      if (!line.due()) return;
+      line.show(fmt::format("{} states, {} waiting, depth {}, {} states/s",
+                            brief(static_cast<double>(progress.states)),
+                            brief(static_cast<double>(progress.waiting)), progress.depth,
+                            brief(static_cast<double>(progress.states) / line.seconds())));
+    };
+  auto result = algorithm.check(options);
+  line.clear();
+  return result;
+}
+
+void write_trace(const std::string& path, const check::Result& result) {
+  OutputFile file(path);
+  for (const auto& step : result.trace) file.write(json_line(step) + "\n");
+  file.commit();
+}
+
+// The results of several trees as one: sums, and the first that does not hold.
+check::Result combined(const std::vector<check::Result>& results) {
+  auto all = results.front();
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    const auto& next = results[i];
+    if (all.verdict == check::Verdict::holds && next.verdict != check::Verdict::holds) {
+      auto worse = next;
+      worse.states = all.states, worse.transitions = all.transitions, worse.bytes = all.bytes;
+      worse.cpu_seconds = all.cpu_seconds, worse.depth = all.depth;
+      all = std::move(worse);
+    }
+    all.states += next.states;
+    all.transitions += next.transitions;
+    all.cpu_seconds += next.cpu_seconds;
+    all.depth = std::max(all.depth, next.depth);
+    all.bytes = std::max(all.bytes, next.bytes);
+    all.acyclic = all.acyclic && next.acyclic;
+  }
+  return all;
+}
+
+int run_check(const Request& request) {
+  const auto& algorithm = chosen(request);
+  auto options = make_options(request, algorithm);
+  const bool all_trees = request.system.topology == "all";
+  const auto setups = all_trees
+                          ? make_setups_of_all_trees(algorithm.info, request.system)
+                          : std::vector<Setup>{make_setup(algorithm.info, request.system)};
+  ProgressLine line;
+  std::vector<check::Result> results;
+  for (const auto& setup : setups) {
+    options.setup = setup;
+    results.push_back(explore(algorithm, options, line));
+    if (results.back().verdict == check::Verdict::violated) break;
+  }
+  const auto result = combined(results);
+  if (!request.trace.empty() && result.verdict == check::Verdict::violated)
+    write_trace(request.trace, result);
+  if (request.trace == "-") return exit_status(result.verdict);
+  if (request.json) {
+    auto json = to_json(request, options, algorithm, result);
+    if (all_trees) {
+      std::string states;
+      for (const auto& tree : results)
+        states += (states.empty() ? "" : ",") + std::to_string(tree.states);
+      json.add("trees", results.size()).add_raw("states_by_tree", "[" + states + "]");
+    }
+    fmt::print("{}\n", json.text());
+  } else {
+    if (all_trees) fmt::print("{} trees: ", results.size());
+    print_text(algorithm, result);
+    if (!request.trace.empty() && result.verdict == check::Verdict::violated)
+      fmt::print("\nWritten to {}.\n", request.trace);
+  }
+  return exit_status(result.verdict);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Job& job) {
+  auto* command = app.add_subcommand("check", "Explore every interleaving of a small system");
+  auto request = std::make_shared<Request>();
+  command->add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'")->required();
+  add_system_options(*command, request->system);
+  command->get_option("--topology")
+      ->description("Initial shape, or 'all': every rooted tree (default: what suits the algorithm)");
+  command->add_option("-r,--requests", request->requests, "Requests of each node")
+      ->capture_default_str();
+  command->add_flag("--forever", request->forever,
+                    "Requests without end: looks for starvation (a fair cycle in which a node waits)");
+  command->add_flag("--overlapping", request->overlapping,
+                    "A node may ask again before it has been served");
+  command->add_option("--channels", request->channels,
+                      "fifo or unordered (default: what the algorithm promises)");
+  command->add_option("--requesters", request->requesters, "Who asks, as in 0-2,4 (default: all)");
+  command->add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
+  command->add_option("--property", request->property,
+                      "Look only at this one: exclusion, token, fence, invariant, addressee, "
+                      "deadlock, trap, starvation, sometimes");
+  auto* published =
+      command->add_option("--as-published", request->as_published,
+                          "What is printed instead, by name (default: the first reading)");
+  published->expected(0, 1)->default_str("*");
+  command->add_option("--without", request->without, "The algorithm without one of its rules");
+  command->add_option("--trace", request->trace,
+                      "Write the counterexample to this file, as JSON Lines ('-': standard output)");
+  command->add_option("--max-states", request->max_states, "Give up beyond")->capture_default_str();
+  command->add_option("--memory", request->memory_gib, "Give up beyond, in GiB")
+      ->capture_default_str();
+  command->add_flag("--json", request->json, "Print JSON");
+  command->footer(
+      "\nExamples:\n"
+      "  turno check naimi-trehel --nodes 4 --requests 1 --topology line\n"
+      "  turno check nxr --nodes 5 --topology all\n"
+      "  turno check nxr-bh --nodes 4 --forever\n"
+      "  turno check nxr --as-published kept-on-exit --nodes 2 --requests 2\n"
+      "  turno check maekawa --as-published --nodes 5 --quorums 034,134,234,34,34 --requesters 0-2\n"
+      "\nExit status: 0 it holds, 1 it is violated, 2 a limit was reached.\n");
+  command->callback([&job, request] { job = [request] { return run_check(*request); }; });
+}
+
+}  // namespace turno::cli

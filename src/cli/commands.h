@@ -1,0 +1,22 @@
+// The commands of turno. Each adds itself to the command line and, when chosen, sets what to run.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace turno::cli {
+
+using Job = std::function<int()>;  // returns the exit status
+
+void add_algorithms(CLI::App& app, Job& job);
+void add_sim(CLI::App& app, Job& job);
+void add_check(CLI::App& app, Job& job);
+void add_compare(CLI::App& app, Job& job);
+void add_completion(CLI::App& app, Job& job);
+
+inline constexpr int exit_violated = 1;
+inline constexpr int exit_limit = 2;
+inline constexpr int exit_usage = 64;
+inline constexpr int exit_own_error = 125;
+
+}  // namespace turno::cli

@@ -1,0 +1,84 @@
+// turno completion: a script that completes the commands, options and algorithms of turno.
+#include <fmt/core.h>
+
+#include <map>
+#include <memory>
+
+#include "catalogue/catalogue.h"
+#include "cli/commands.h"
+#include "cli/suggestion.h"
+
+namespace turno::cli {
+
+namespace {
+
+struct Words {
+  std::string commands, algorithms;
+  std::map<std::string, std::string> options;  // of each command
+};
+
+Words words_of(const CLI::App& app) {
+  Words words;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    words.commands += command->get_name() + " ";
+    for (const auto* option : command->get_options())
+      for (const auto& name : option->get_lnames())
+        words.options[command->get_name()] += "--" + name + " ";
+  }
+  for (const auto& algorithm : locks()) words.algorithms += std::string(algorithm.info.name) + " ";
+  return words;
+}
+
+void print_bash(const Words& words) {
+  fmt::print("_turno() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words=\n");
+  fmt::print("  if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"{}--help --version\"; else\n",
+             words.commands);
+  fmt::print("  case ${{COMP_WORDS[1]}} in\n");
+  for (const auto& [command, options] : words.options)
+    fmt::print("    {}) words=\"{}\" ;;\n", command,
+               options + (command == "sim" || command == "check" ? words.algorithms : ""));
+  fmt::print("  esac; fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}}\n");
+  fmt::print("complete -o default -F _turno turno\n");
+}
+
+void print_fish(const Words& words) {
+  fmt::print("complete -c turno -n __fish_use_subcommand -a '{}'\n", words.commands);
+  fmt::print("complete -c turno -n '__fish_seen_subcommand_from sim check' -a '{}'\n",
+             words.algorithms);
+  for (const auto& [command, options] : words.options) {
+    std::string_view rest = options;
+    while (!rest.empty()) {
+      const auto end = rest.find(' ');
+      fmt::print("complete -c turno -n '__fish_seen_subcommand_from {}' -l {}\n", command,
+                 rest.substr(2, end - 2));
+      rest.remove_prefix(end + 1);
+    }
+  }
+}
+
+int complete(const CLI::App& app, const std::string& shell) {
+  const auto words = words_of(app);
+  if (shell == "bash") {
+    print_bash(words);
+  } else if (shell == "zsh") {
+    fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
+    print_bash(words);
+  } else if (shell == "fish") {
+    print_fish(words);
+  } else {
+    unknown("completion for", shell, {"bash", "zsh", "fish"});
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, Job& job) {
+  auto* command = app.add_subcommand("completion", "Print a completion script for a shell");
+  auto shell = std::make_shared<std::string>("bash");
+  command->add_option("SHELL", *shell, "bash, zsh or fish")->capture_default_str();
+  command->footer("\nExample:\n  source <(turno completion bash)\n");
+  command->callback([&app, &job, shell] { job = [&app, shell] { return complete(app, *shell); }; });
+}
+
+}  // namespace turno::cli

@@ -1,0 +1,63 @@
+// turno: the command line. It parses and prints; the work is elsewhere.
+#include <fmt/core.h>
+
+#include <exception>
+#include <stdexcept>
+
+#include "catalogue/system.h"
+#include "cli/commands.h"
+#include "cli/suggestion.h"
+
+namespace {
+
+constexpr auto description =
+    "turno: distributed mutual exclusion, simulated, checked exhaustively and run.\n"
+    "\n"
+    "  turno algorithms                     what there is\n"
+    "  turno sim nxr --nodes 31             simulate one algorithm\n"
+    "  turno check nxr --nodes 4            explore every interleaving of a small system\n"
+    "  turno compare                        all lock algorithms on one workload\n";
+
+int run(int argc, char** argv) {
+  CLI::App app(description, "turno");
+  app.set_version_flag("--version", "turno " TURNO_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  turno::cli::Job job;
+  turno::cli::add_algorithms(app, job);
+  turno::cli::add_sim(app, job);
+  turno::cli::add_check(app, job);
+  turno::cli::add_compare(app, job);
+  turno::cli::add_completion(app, job);
+  if (argc > 1) turno::cli::refuse_unknown_command(app, argv[1]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    fmt::print(stderr, "turno: {}\n", error.what());
+    fmt::print(stderr, "Try 'turno {}--help'.\n",
+               app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ");
+    return turno::cli::exit_usage;
+  }
+  return job();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const turno::UsageError& error) {
+    fmt::print(stderr, "turno: {}\n", error.what());
+    return turno::cli::exit_usage;
+  } catch (const std::invalid_argument& error) {
+    fmt::print(stderr, "turno: {}\n", error.what());
+    return turno::cli::exit_usage;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "turno: out of memory\n");
+    return turno::cli::exit_own_error;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "turno: {}\n", error.what());
+    return turno::cli::exit_own_error;
+  }
+}

@@ -1,0 +1,222 @@
+// turno sim: simulate one algorithm.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "catalogue/catalogue.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/output_file.h"
+#include "cli/progress.h"
+#include "cli/suggestion.h"
+#include "cli/system_options.h"
+#include "cli/workload_options.h"
+#include "sim/statistics.h"
+
+namespace turno::cli {
+
+namespace {
+
+struct Request {
+  std::string algorithm;
+  System system;
+  Workload workload;
+  std::string channels;
+  std::string trace;
+  std::uint64_t repeat = 1;
+  bool json = false;
+};
+
+struct Runs {
+  std::vector<sim::Result> results;
+
+  template <class Get>
+  [[nodiscard]] sim::Estimate over(Get get) const {
+    std::vector<double> values;
+    for (const auto& result : results) values.push_back(get(result));
+    return sim::estimate(values);
+  }
+  template <class Get>
+  [[nodiscard]] auto total(Get get) const {
+    auto sum = get(results.front());
+    for (std::size_t i = 1; i < results.size(); ++i) sum += get(results[i]);
+    return sum;
+  }
+  template <class Get>
+  [[nodiscard]] auto largest(Get get) const {
+    auto most = get(results.front());
+    for (const auto& result : results) most = std::max(most, get(result));
+    return most;
+  }
+  [[nodiscard]] std::string violation() const {
+    for (const auto& result : results)
+      if (!result.violation.empty()) return result.violation;
+    return "";
+  }
+  // One run: its digest. Several: a digest of theirs.
+  [[nodiscard]] std::string digest() const {
+    if (results.size() == 1) return fmt::format("{:016x}", results.front().digest);
+    Digest digest;
+    for (const auto& result : results) digest.add(result.digest);
+    return fmt::format("{:016x}", digest.value());
+  }
+};
+
+#define TURNO_FIELD(name) [](const sim::Result& r) { return r.name; }
+
+void print_json(const Request& request, const sim::Options& options, const Info& info,
+                const Runs& runs) {
+  Json kinds;
+  for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
+    kinds.add(runs.results.front().messages_by_kind[i].first,
+              runs.total([&](const sim::Result& r) { return r.messages_by_kind[i].second; }));
+  const auto per_entry = runs.over(TURNO_FIELD(messages_per_entry()));
+  const auto wait = runs.over(TURNO_FIELD(wait_mean_ms));
+  const auto p50 = runs.over(TURNO_FIELD(wait_p50_ms));
+  const auto p99 = runs.over(TURNO_FIELD(wait_p99_ms));
+  const auto events = runs.total(TURNO_FIELD(events));
+  const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
+  Json json;
+  json.add("algorithm", info.name)
+      .add("nodes", request.system.nodes)
+      .add("topology",
+           request.system.topology.empty() ? default_topology(info) : request.system.topology)
+      .add("channels", options.fifo ? "fifo" : "unordered")
+      .add("arrivals", options.arrivals.text())
+      .add("busy", options.busy == sim::Busy::lose ? "lose" : "queue")
+      .add("hold", options.hold.text())
+      .add("delay", options.delay.text())
+      .add("seed", request.system.seed)
+      .add("entries", runs.total(TURNO_FIELD(entries)))
+      .add("messages", runs.total(TURNO_FIELD(messages)))
+      .add("messages_per_entry", per_entry.mean)
+      .add("messages_by_kind", kinds)
+      .add("wait_ms", Json()
+                          .add("mean", wait.mean)
+                          .add("p50", p50.mean)
+                          .add("p99", p99.mean)
+                          .add("max", runs.largest(TURNO_FIELD(wait_max_ms))))
+      .add("inside_max", runs.largest(TURNO_FIELD(inside_max)))
+      .add("lost_arrivals", runs.total(TURNO_FIELD(lost_arrivals)))
+      .add("fairness", runs.over(TURNO_FIELD(fairness)).mean)
+      .add("entries_per_second", runs.over(TURNO_FIELD(entries_per_second())).mean)
+      .add("simulated_seconds", runs.total(TURNO_FIELD(simulated_seconds)))
+      .add("digest", runs.digest())
+      .add("events", events)
+      .add("events_per_second", cpu > 0 ? static_cast<double>(events) / cpu : 0.0);
+  if (runs.results.size() > 1)
+    json.add("repeat", runs.results.size())
+        .add("ci95", Json()
+                         .add("messages_per_entry", per_entry.ci95)
+                         .add("wait_ms", Json()
+                                             .add("mean", wait.ci95)
+                                             .add("p50", p50.ci95)
+                                             .add("p99", p99.ci95)));
+  if (!runs.violation().empty()) json.add("violation", runs.violation());
+  fmt::print("{}\n", json.text());
+}
+
+std::string with_interval(const sim::Estimate& estimate, std::size_t runs, int digits) {
+  auto text = fmt::format("{:.{}f}", estimate.mean, digits);
+  return runs > 1 ? text + fmt::format(" +- {:.{}f}", estimate.ci95, digits) : text;
+}
+
+void print_text(const Request& request, const sim::Options& options, const Info& info,
+                const Runs& runs) {
+  const auto n = runs.results.size();
+  fmt::print("{}: {}\n", info.name, info.title);
+  fmt::print("{} nodes, {}, arrivals {}, hold {}, delay {}, seed {}{}\n\n", request.system.nodes,
+             request.system.topology.empty() ? default_topology(info) : request.system.topology,
+             options.arrivals.text(), options.hold.text(), options.delay.text(),
+             request.system.seed, n > 1 ? fmt::format(" to {}", request.system.seed + n - 1) : "");
+  fmt::print("  entries             {}\n", runs.total(TURNO_FIELD(entries)));
+  fmt::print("  messages per entry  {}   (alone {}, crowded {})\n",
+             with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4), info.low, info.high);
+  for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
+    fmt::print("    {:<17} {}\n", runs.results.front().messages_by_kind[i].first,
+               runs.total([&](const sim::Result& r) { return r.messages_by_kind[i].second; }));
+  fmt::print("  waiting, mean       {} ms\n", with_interval(runs.over(TURNO_FIELD(wait_mean_ms)), n, 3));
+  fmt::print("    median            {} ms\n", with_interval(runs.over(TURNO_FIELD(wait_p50_ms)), n, 3));
+  fmt::print("    99 %              {} ms\n", with_interval(runs.over(TURNO_FIELD(wait_p99_ms)), n, 3));
+  fmt::print("    longest           {:.3f} ms\n", runs.largest(TURNO_FIELD(wait_max_ms)));
+  fmt::print("  entries per second  {:.3f} of simulated time\n",
+             runs.over(TURNO_FIELD(entries_per_second())).mean);
+  fmt::print("  fairness (Jain)     {:.4f}\n", runs.over(TURNO_FIELD(fairness)).mean);
+  fmt::print("  lost arrivals       {}\n", runs.total(TURNO_FIELD(lost_arrivals)));
+  const auto events = runs.total(TURNO_FIELD(events));
+  const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
+  fmt::print("  events              {}, {} a second of CPU time\n", events,
+             brief(cpu > 0 ? static_cast<double>(events) / cpu : 0));
+  fmt::print("  digest              {}\n", runs.digest());
+  if (!runs.violation().empty()) fmt::print("\nVIOLATED: {}\n", runs.violation());
+}
+
+#undef TURNO_FIELD
+
+int simulate(const Request& request) {
+  const auto& algorithm = require_lock(request.algorithm);
+  sim::Options options = request.workload.options();
+  options.fifo = parse_channels(request.channels, algorithm.info) == check::Channels::fifo;
+  if (request.repeat < 1) throw UsageError("--repeat is 1 or more");
+  if (request.repeat > 1 && !request.trace.empty())
+    throw UsageError("--trace writes one run; leave --repeat away");
+  std::unique_ptr<OutputFile> trace;
+  if (!request.trace.empty()) {
+    trace = std::make_unique<OutputFile>(request.trace);
+    options.trace = [&](const TraceStep& step) { trace->write(json_line(step) + "\n"); };
+  }
+  ProgressLine line(!request.json || request.trace != "-");
+  Runs runs;
+  for (std::uint64_t i = 0; i < request.repeat; ++i) {
+    auto system = request.system;
+    system.seed += i;
+    options.seed = system.seed;
+    options.setup = make_setup(algorithm.info, system);
+    if (line.visible())
+      options.progress = [&](std::uint64_t entries) {
+        if (!line.due()) return;
+        const auto done = static_cast<double>(i) + static_cast<double>(entries) /
+                                                       static_cast<double>(options.entries);
+        line.show(fmt::format("{} {:.0f} %, run {} of {}",
+                              bar(done / static_cast<double>(request.repeat)),
+                              100 * done / static_cast<double>(request.repeat), i + 1,
+                              request.repeat));
+      };
+    runs.results.push_back(algorithm.simulate(options));
+  }
+  line.clear();
+  if (trace) trace->commit();
+  if (request.trace == "-") return runs.violation().empty() ? 0 : exit_violated;
+  request.json ? print_json(request, options, algorithm.info, runs)
+               : print_text(request, options, algorithm.info, runs);
+  return runs.violation().empty() ? 0 : exit_violated;
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, Job& job) {
+  auto* command = app.add_subcommand("sim", "Simulate one algorithm");
+  auto request = std::make_shared<Request>();
+  command->add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'")->required();
+  add_system_options(*command, request->system);
+  request->workload.add_to(*command);
+  command->add_option("--seed", request->system.seed, "Draws everything")->capture_default_str();
+  command->add_option("--channels", request->channels,
+                      "fifo or unordered (default: what the algorithm needs)");
+  command->add_option("--repeat", request->repeat,
+                      "Runs, with seeds from --seed on; adds 95 % confidence intervals")
+      ->capture_default_str();
+  command->add_option("--trace", request->trace,
+                      "Write every event to this file, as JSON Lines ('-': standard output)");
+  command->add_flag("--json", request->json, "Print JSON");
+  command->footer(
+      "\nDurations: 10ms, 1.5s, 200us. Distributions: 10ms, uniform:0ms:100ms, exp:5s.\n"
+      "\nExamples:\n"
+      "  turno sim nxr --nodes 31 --topology binary-tree --arrivals poisson:0.5 --repeat 10\n"
+      "  turno sim raymond --topology star --arrivals closed:exp:2s --delay constant:1ms\n"
+      "  turno sim naimi-trehel --nodes 5 --entries 20 --trace run.jsonl\n"
+      "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
+  command->callback([&job, request] { job = [request] { return simulate(*request); }; });
+}
+
+}  // namespace turno::cli

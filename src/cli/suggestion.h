@@ -1,0 +1,42 @@
+// Mistyped names get an answer with the near ones.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalogue/catalogue.h"
+#include "catalogue/system.h"
+
+namespace turno::cli {
+
+[[noreturn]] inline void unknown(std::string_view what, std::string_view name,
+                                 const std::vector<std::string>& known) {
+  const auto near = near_names(name, known);
+  std::string list;
+  for (const auto& candidate : near.empty() ? known : near)
+    list += (list.empty() ? "" : ", ") + candidate;
+  throw UsageError("there is no " + std::string(what) + " '" + std::string(name) + "'; " +
+                   (near.empty() ? "there are " : "did you mean ") + list +
+                   (near.empty() ? "" : "?"));
+}
+
+inline const Algorithm& require_lock(std::string_view name) {
+  if (const auto* found = find_lock(name)) return *found;
+  std::vector<std::string> known;
+  for (const auto& algorithm : locks()) known.emplace_back(algorithm.info.name);
+  unknown("algorithm", name, known);
+}
+
+inline void refuse_unknown_command(const CLI::App& app, std::string_view name) {
+  if (name.empty() || name.front() == '-') return;
+  std::vector<std::string> known;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(command->get_name());
+  for (const auto& command : known)
+    if (command == name) return;
+  unknown("command", name, known);
+}
+
+}  // namespace turno::cli

@@ -1,0 +1,59 @@
+// Options that describe what users do and how the network delays, shared by the commands.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+#include "catalogue/system.h"
+#include "check/options.h"
+#include "sim/options.h"
+
+namespace turno::cli {
+
+struct Workload {
+  std::string arrivals = "poisson:0.5";
+  std::string busy = "lose";
+  std::string hold = "10ms";
+  std::string delay = "uniform:0ms:100ms";
+  std::uint64_t entries = 100'000;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--arrivals", arrivals,
+                       "poisson:R (R requests a second and node) or closed:THINK")
+        ->capture_default_str();
+    command.add_option("--busy", busy,
+                       "An arrival at a node that waits or is inside: lose it, or queue it there")
+        ->capture_default_str();
+    command.add_option("--hold", hold, "Time inside")->capture_default_str();
+    command.add_option("--delay", delay, "Time of a message on its way")->capture_default_str();
+    command.add_option("--entries", entries, "Entries to simulate")->capture_default_str();
+  }
+
+  // Throws UsageError or std::invalid_argument.
+  [[nodiscard]] sim::Options options() const {
+    sim::Options options;
+    options.arrivals = sim::parse_arrivals(arrivals);
+    options.hold = sim::parse_distribution(hold);
+    options.delay = sim::parse_distribution(delay);
+    options.entries = entries;
+    if (entries < 1) throw UsageError("--entries is 1 or more");
+    if (busy == "queue") {
+      options.busy = sim::Busy::queue;
+    } else if (busy != "lose") {
+      throw UsageError("--busy is lose or queue, not '" + busy + "'");
+    }
+    if (options.busy == sim::Busy::queue && options.arrivals.kind == sim::Arrivals::Kind::closed)
+      throw UsageError("--busy queue is for poisson arrivals; a closed user never asks twice");
+    return options;
+  }
+};
+
+inline check::Channels parse_channels(std::string_view text, const Info& info) {
+  if (text.empty()) return info.fifo ? check::Channels::fifo : check::Channels::unordered;
+  if (text == "fifo") return check::Channels::fifo;
+  if (text == "unordered") return check::Channels::unordered;
+  throw UsageError("channels are fifo or unordered, not '" + std::string(text) + "'");
+}
+
+}  // namespace turno::cli

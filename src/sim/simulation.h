@@ -1,0 +1,239 @@
+// A discrete-event simulation of one protocol: nodes, users, and a network with random delays. One
+// seed draws everything, so the same options give the same run, event by event.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <ctime>
+#include <vector>
+
+#include "core/describe.h"
+#include "core/protocol.h"
+#include "core/queue.h"
+#include "core/random.h"
+#include "properties/lock_monitor.h"
+#include "sim/event_queue.h"
+#include "sim/histogram.h"
+#include "sim/options.h"
+
+namespace turno::sim {
+
+template <Protocol P>
+class Simulation {
+ public:
+  explicit Simulation(const Options& options)
+      : options_(options),
+        random_(options.seed),
+        queue_(2 * options.setup.size()),
+        users_(options.setup.size()) {
+    nodes_.reserve(options.setup.size());
+    for (std::size_t i = 0; i < options.setup.size(); ++i)
+      nodes_.push_back(P::resume(options.setup, NodeId{i}, {}));
+    if (options.busy == Busy::queue) backlog_.resize(options.setup.size());
+  }
+
+  Result run() {
+    const auto started = std::clock();
+    start();
+    const auto patience = 10'000'000 + 100 * nodes_.size();  // events without an entry
+    while (monitor_.entries() < options_.entries && !monitor_.violated()) {
+      if (queue_.empty() || events_ - events_at_entry_ > patience) {
+        monitor_.stalled();
+        break;
+      }
+      auto [time, event] = queue_.pop();
+      now_ = time;
+      ++events_;
+      happen(event);
+    }
+    auto result = summary();
+    result.cpu_seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
+    return result;
+  }
+
+ private:
+  using Message = typename P::Message;
+  using InputKind = typename Input<Message>::Kind;
+  enum class What : std::uint8_t { arrival, leave, deliver };
+
+  struct Event {
+    What what = What::arrival;
+    NodeId node;
+    NodeId from;
+    Message message;
+  };
+  struct Client {
+    bool busy = false;  // waits or is inside
+    Time since = 0;     // when it asked
+    std::uint32_t entries = 0;
+  };
+
+  void start() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      feed(NodeId{i}, {.kind = InputKind::start});
+      schedule(next_arrival(), {What::arrival, NodeId{i}});
+    }
+  }
+
+  void happen(Event& event) {
+    digest_.add(static_cast<std::uint64_t>(now_) ^
+                (std::uint64_t{event.node.value} << 40) ^ static_cast<std::uint64_t>(event.what));
+    switch (event.what) {
+      case What::arrival:
+        return arrive(event.node);
+      case What::leave:
+        return leave(event.node);
+      case What::deliver:
+        return feed(event.node, {.kind = InputKind::receive,
+                                 .from = event.from,
+                                 .message = std::move(event.message)});
+    }
+  }
+
+  void arrive(NodeId node) {
+    auto& client = users_[node.index()];
+    if (options_.arrivals.kind == Arrivals::Kind::poisson)
+      schedule(next_arrival(), {What::arrival, node});
+    if (!client.busy) {
+      request(node, now_);
+    } else if (options_.busy == Busy::queue) {
+      backlog_[node.index()].push(now_);
+    } else {
+      ++lost_arrivals_;
+    }
+  }
+
+  void request(NodeId node, Time since) {
+    auto& client = users_[node.index()];
+    client.busy = true;
+    client.since = since;
+    feed(node, {.kind = InputKind::request});
+  }
+
+  void leave(NodeId node) {
+    monitor_.leave();
+    const bool more = options_.busy == Busy::queue && !backlog_[node.index()].empty();
+    if constexpr (requires { P::request_before_release; }) {
+      if (more) request(node, backlog_[node.index()].pop());
+      if (!more) users_[node.index()].busy = false;
+      feed(node, {.kind = InputKind::release});
+    } else {
+      users_[node.index()].busy = false;
+      feed(node, {.kind = InputKind::release});
+      if (more) request(node, backlog_[node.index()].pop());
+    }
+    if (options_.arrivals.kind == Arrivals::Kind::closed)
+      schedule(next_arrival(), {What::arrival, node});
+  }
+
+  void feed(NodeId node, const Input<Message>& input) {
+    out_.clear();
+    step(nodes_[node.index()], input, out_);
+    if (options_.trace) trace(node, input);
+    for (const auto& sent : out_.sends()) {
+      if (sent.to != out_.everyone) {
+        send(node, sent.to, sent.message);
+        continue;
+      }
+      for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (NodeId{i} != node) send(node, NodeId{i}, sent.message);
+    }
+    if (out_.granted()) enter(node, *out_.granted());
+  }
+
+  void send(NodeId from, NodeId to, const Message& message) {
+    ++by_kind_[static_cast<std::size_t>(message.kind)];
+    auto at = now_ + options_.delay.draw(random_);
+    if (options_.fifo) at = not_before_the_last(from, to, at);
+    queue_.push(at, {What::deliver, to, from, message});
+  }
+
+  // In a FIFO channel a message arrives no earlier than the one before it.
+  Time not_before_the_last(NodeId from, NodeId to, Time at) {
+    auto& last = last_arrival_[(std::uint64_t{from.value} << 32) | to.value];
+    last = std::max(last, at);
+    return last;
+  }
+
+  void enter(NodeId node, Fence fence) {
+    auto& client = users_[node.index()];
+    monitor_.enter(fence);
+    waits_.add(now_ - client.since);
+    ++client.entries;
+    events_at_entry_ = events_;
+    schedule(options_.hold.draw(random_), {What::leave, node});
+    if (options_.progress && monitor_.entries() % 65536 == 0) options_.progress(monitor_.entries());
+  }
+
+  void schedule(Time delay, Event&& event) { queue_.push(now_ + delay, std::move(event)); }
+
+  Time next_arrival() {
+    if (options_.arrivals.kind == Arrivals::Kind::closed) return options_.arrivals.think.draw(random_);
+    return static_cast<Time>(random_.exponential() * 1e9 / options_.arrivals.rate);
+  }
+
+  void trace(NodeId node, const Input<Message>& input) const {
+    TraceStep step;
+    step.time_ns = now_;
+    step.node = node;
+    step.kind = static_cast<TraceStep::Kind>(input.kind);
+    if (input.kind == InputKind::start && out_.sends().empty()) return;
+    if (input.kind == InputKind::receive)
+      step.takes.push_back(trace_message(input.from, node, input.message));
+    for (const auto& sent : out_.sends()) {
+      for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const NodeId to{i};
+        if (sent.to == to || (sent.to == out_.everyone && to != node))
+          step.sends.push_back(trace_message(node, to, sent.message));
+      }
+    }
+    step.entered = out_.granted().has_value();
+    if (step.entered) step.fence = *out_.granted();
+    options_.trace(step);
+  }
+
+  [[nodiscard]] Result summary() const {
+    constexpr double ms = 1e6;
+    Result result;
+    result.entries = monitor_.entries();
+    for (std::size_t i = 0; i < by_kind_.size(); ++i) {
+      result.messages_by_kind.emplace_back(Message::kinds[i], by_kind_[i]);
+      result.messages += by_kind_[i];
+    }
+    result.wait_mean_ms = waits_.mean() / ms;
+    result.wait_p50_ms = static_cast<double>(waits_.quantile(0.50)) / ms;
+    result.wait_p99_ms = static_cast<double>(waits_.quantile(0.99)) / ms;
+    result.wait_max_ms = static_cast<double>(waits_.max()) / ms;
+    result.inside_max = monitor_.inside_max();
+    result.lost_arrivals = lost_arrivals_;
+    result.simulated_seconds = static_cast<double>(now_) / 1e9;
+    result.events = events_;
+    result.digest = digest_.value();
+    result.violation = monitor_.violation();
+    double sum = 0, squares = 0;
+    for (const auto& client : users_) {
+      sum += client.entries;
+      squares += static_cast<double>(client.entries) * client.entries;
+    }
+    if (squares > 0) result.fairness = sum * sum / (squares * static_cast<double>(users_.size()));
+    return result;
+  }
+
+  const Options& options_;
+  Random random_;
+  EventQueue<Event> queue_;
+  std::vector<P> nodes_;
+  std::vector<Client> users_;
+  std::vector<Queue<Time, 1>> backlog_;  // when each waiting arrival came
+  boost::unordered_flat_map<std::uint64_t, Time> last_arrival_;
+  Effects<Message> out_;
+  LockMonitor monitor_;
+  Histogram waits_;
+  std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
+  Time now_ = 0;
+  std::uint64_t events_ = 0, events_at_entry_ = 0, lost_arrivals_ = 0;
+  Digest digest_;
+};
+
+}  // namespace turno::sim
