@@ -1,6 +1,6 @@
 // A world: the values of all nodes, what their users are doing, the messages on their way, and the
 // last fence granted. The search keeps the worlds it has found and not yet expanded in blocks of flat
-// arrays; a block that is done is used again.
+// arrays.
 //
 // The fingerprint of a world is a sum over its parts, so the order of messages in memory does not
 // matter and a successor's fingerprint follows from what changed.
@@ -91,106 +91,111 @@ inline std::uint64_t hash_fence(Fence last) {
   return digest.value();
 }
 
+// Up to `capacity` worlds. Memory is taken once and kept: a block is used again and again.
 template <Protocol P>
 class Block {
  public:
   using Message = typename P::Message;
 
-  explicit Block(std::size_t nodes) : n_(nodes) {}
+  Block(std::size_t nodes, std::size_t capacity)
+      : n_(nodes),
+        nodes_(nodes * capacity),
+        users_(nodes * capacity),
+        node_hashes_(nodes * capacity),
+        flights_(16 * capacity),
+        flight_hashes_(16 * capacity),
+        worlds_(capacity) {}
 
-  [[nodiscard]] std::size_t size() const { return lasts_.size(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool full() const { return size_ == worlds_.size(); }
   [[nodiscard]] WorldView<P> operator[](std::size_t i) const {
-    const auto begin = i == 0 ? 0 : flight_ends_[i - 1];
-    const auto count = flight_ends_[i] - begin;
+    const auto begin = i == 0 ? 0 : worlds_[i - 1].flights_end;
+    const auto count = worlds_[i].flights_end - begin;
     return {.nodes = std::span(nodes_).subspan(i * n_, n_),
             .users = std::span(users_).subspan(i * n_, n_),
             .node_hashes = std::span(node_hashes_).subspan(i * n_, n_),
             .flights = std::span(flights_).subspan(begin, count),
             .flight_hashes = std::span(flight_hashes_).subspan(begin, count),
-            .last = lasts_[i],
-            .sum = sums_[i]};
+            .last = worlds_[i].last,
+            .sum = worlds_[i].sum};
   }
-  [[nodiscard]] WorldView<P> back() const { return (*this)[size() - 1]; }
+  [[nodiscard]] WorldView<P> back() const { return (*this)[size_ - 1]; }
   [[nodiscard]] std::size_t bytes() const {
-    return nodes_.capacity() * sizeof(P) + users_.capacity() * sizeof(User) +
-           node_hashes_.capacity() * 8 + flights_.capacity() * (sizeof(Flight<Message>) + 8) +
-           lasts_.capacity() * 24;
+    return nodes_.size() * (sizeof(P) + sizeof(User) + 8) +
+           flights_.size() * (sizeof(Flight<Message>) + 8) + worlds_.size() * sizeof(World);
   }
 
   void clear() {
-    nodes_.clear();
-    users_.clear();
-    node_hashes_.clear();
-    flights_.clear();
-    flight_hashes_.clear();
-    flight_ends_.clear();
-    lasts_.clear();
-    sums_.clear();
+    size_ = 0;
+    flights_end_ = 0;
   }
 
   // A world with no message on its way.
   void push(std::span<const P> nodes, std::span<const User> users, Fence last) {
-    for (std::size_t i = 0; i < n_; ++i) {
-      nodes_.push_back(nodes[i]);
-      users_.push_back(users[i]);
-      node_hashes_.push_back(hash_node(NodeId{i}, nodes[i], users[i]));
-    }
     std::uint64_t sum = hash_fence(last);
-    for (auto hash : node_hashes_) sum += hash;
-    finish(last, sum);
+    for (std::size_t i = 0; i < n_; ++i) {
+      const auto at = size_ * n_ + i;
+      nodes_[at] = nodes[i];
+      users_[at] = users[i];
+      node_hashes_[at] = hash_node(NodeId{i}, nodes[i], users[i]);
+      sum += node_hashes_[at];
+    }
+    worlds_[size_++] = {flights_end_, last, sum};
   }
 
-  // The successor of a world of another block.
+  // The successor of a world that is not in this block. REQUIRES: !full()
   void push(const WorldView<P>& before, const Successor<P>& successor) {
-    nodes_.insert(nodes_.end(), before.nodes.begin(), before.nodes.end());
-    users_.insert(users_.end(), before.users.begin(), before.users.end());
-    node_hashes_.insert(node_hashes_.end(), before.node_hashes.begin(), before.node_hashes.end());
-    const auto at = nodes_.size() - n_ + successor.at.index();
-    nodes_[at] = successor.node;
-    users_[at] = successor.user;
-    node_hashes_[at] = successor.node_hash;
+    const auto first = size_ * n_;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const bool acts = i == successor.at.index();
+      nodes_[first + i] = acts ? successor.node : before.nodes[i];
+      users_[first + i] = acts ? successor.user : before.users[i];
+      node_hashes_[first + i] = acts ? successor.node_hash : before.node_hashes[i];
+    }
+    make_room(before.flights.size() + successor.out.sends().size() * n_);
     const bool delivers = successor.action.kind == Action::Kind::deliver;
     const std::size_t taken = delivers ? successor.action.index : before.flights.size();
-    copy(before, 0, taken);
-    if (delivers) copy(before, taken + 1, before.flights.size());
+    for (std::size_t i = 0; i < before.flights.size(); ++i)
+      if (i != taken) put(before.flights[i], before.flight_hashes[i]);
     for_each_send(successor, n_, [&](NodeId to, const Message& message) {
-      flights_.push_back({successor.at, to, message});
-      flight_hashes_.push_back(hash_flight(successor.at, to, message));
+      put({successor.at, to, message}, hash_flight(successor.at, to, message));
     });
-    finish(successor.last, successor.sum);
+    worlds_[size_++] = {flights_end_, successor.last, successor.sum};
   }
 
  private:
-  void copy(const WorldView<P>& before, std::size_t begin, std::size_t end) {
-    const auto from = static_cast<std::ptrdiff_t>(begin);
-    const auto to = static_cast<std::ptrdiff_t>(end);
-    flights_.insert(flights_.end(), before.flights.begin() + from, before.flights.begin() + to);
-    flight_hashes_.insert(flight_hashes_.end(), before.flight_hashes.begin() + from,
-                          before.flight_hashes.begin() + to);
-  }
+  struct World {
+    std::size_t flights_end = 0;
+    Fence last;
+    std::uint64_t sum = 0;
+  };
 
-  void finish(Fence last, std::uint64_t sum) {
-    flight_ends_.push_back(flights_.size());
-    lasts_.push_back(last);
-    sums_.push_back(sum);
+  void make_room(std::size_t more) {
+    if (flights_end_ + more <= flights_.size()) return;
+    flights_.resize((flights_end_ + more) * 2);
+    flight_hashes_.resize(flights_.size());
+  }
+  void put(const Flight<Message>& flight, std::uint64_t hash) {
+    flights_[flights_end_] = flight;
+    flight_hashes_[flights_end_++] = hash;
   }
 
   std::size_t n_;
+  std::size_t size_ = 0, flights_end_ = 0;
   std::vector<P> nodes_;
   std::vector<User> users_;
   std::vector<std::uint64_t> node_hashes_;
   std::vector<Flight<Message>> flights_;
   std::vector<std::uint64_t> flight_hashes_;
-  std::vector<std::size_t> flight_ends_;
-  std::vector<Fence> lasts_;
-  std::vector<std::uint64_t> sums_;
+  std::vector<World> worlds_;
 };
 
 // The worlds still to be expanded, first in, first out.
 template <Protocol P>
 class Frontier {
  public:
-  explicit Frontier(std::size_t nodes) : n_(nodes), reading_(std::make_unique<Block<P>>(nodes)) {}
+  explicit Frontier(std::size_t nodes)
+      : n_(nodes), reading_(std::make_unique<Block<P>>(nodes, worlds_in_block)) {}
 
   [[nodiscard]] bool empty() const { return first_ == reading_->size(); }
   [[nodiscard]] WorldView<P> front() const { return (*reading_)[first_]; }
@@ -211,7 +216,7 @@ class Frontier {
   }
   // Never touches the block that `front` is in, so that `before` may be the front.
   void push(const WorldView<P>& before, const Successor<P>& successor) {
-    if (written_.empty() || written_.back()->size() == worlds_in_block) add_block();
+    if (written_.empty() || written_.back()->full()) add_block();
     written_.back()->push(before, successor);
   }
   void push(const Block<P>& first_world) {
@@ -223,7 +228,7 @@ class Frontier {
   static constexpr std::size_t worlds_in_block = 256;
 
   void add_block() {
-    if (free_.empty()) free_.push_back(std::make_unique<Block<P>>(n_));
+    if (free_.empty()) free_.push_back(std::make_unique<Block<P>>(n_, worlds_in_block));
     written_.push_back(std::move(free_.back()));
     free_.pop_back();
   }

@@ -20,7 +20,8 @@ void print_json() {
       variants.push_back(Json()
                              .add("name", variant->info.variant)
                              .add("published", variant->info.published)
-                             .add("flaw", variant->info.flaw));
+                             .add("flaw", variant->info.flaw)
+                             .add("example", variant->info.example));
     list.push_back(Json()
                        .add("name", info.name)
                        .add("primitive", "lock")
@@ -47,8 +48,8 @@ void print_text() {
   Table wrong({"command", "flaw"});
   for (const auto& algorithm : refuted()) {
     const auto& info = algorithm.info;
-    wrong.add({fmt::format("turno check {} --{} {}", info.name,
-                           info.published ? "as-published" : "without", info.variant),
+    wrong.add({fmt::format("turno check {} --{} {} {}", info.name,
+                           info.published ? "as-published" : "without", info.variant, info.example),
                std::string(info.flaw)});
   }
   fmt::print("{}", wrong.text());

@@ -46,22 +46,61 @@ struct PlainLens {
   [[nodiscard]] std::uint64_t operator()(Stamp stamp) const { return stamp.value; }
 };
 
+// Adds values to a digest, small ones several to a word.
+template <class Lens>
+class Packer {
+ public:
+  Packer(Digest& digest, const Lens& lens) : digest_(digest), lens_(lens) {}
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+  ~Packer() { flush(); }
+
+  template <class T>
+  [[gnu::always_inline]] void add(const T& value) {
+    if constexpr (std::same_as<T, Fence> || std::same_as<T, Stamp>) {
+      add_bits(lens_(value), 64);
+    } else if constexpr (std::same_as<T, NodeId>) {
+      add_bits(value.value, 32);
+    } else if constexpr (std::same_as<T, NodeSet>) {
+      add_bits(value.words(), 16);
+      value.for_each_word([&](std::uint64_t word) { add_bits(word, 64); });
+    } else if constexpr (std::same_as<T, bool>) {
+      add_bits(value ? 1 : 0, 1);
+    } else if constexpr (std::is_enum_v<T> || std::integral<T>) {
+      add_bits(static_cast<std::uint64_t>(value), static_cast<int>(sizeof(T) * 8));
+    } else if constexpr (HasFields<T>) {
+      std::apply([&](const auto&... field) { (add(field), ...); }, value.fields());
+    } else {
+      add_bits(value.size(), 16);  // with the elements that follow, this tells all lists apart
+      for (const auto& element : value) add(element);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] void add_bits(std::uint64_t value, int width) {
+    if (width == 64) {
+      digest_.add(value);
+      return;
+    }
+    if (bits_ + width > 64) flush();
+    word_ |= value << bits_;
+    bits_ += width;
+  }
+  [[gnu::always_inline]] void flush() {
+    if (bits_ > 0) digest_.add(word_);
+    word_ = 0;
+    bits_ = 0;
+  }
+
+  Digest& digest_;
+  const Lens& lens_;
+  std::uint64_t word_ = 0;
+  int bits_ = 0;
+};
+
 template <class T, class Lens = PlainLens>
 void add_to(Digest& digest, const T& value, const Lens& lens = {}) {
-  if constexpr (std::same_as<T, Fence> || std::same_as<T, Stamp>) {
-    digest.add(lens(value));
-  } else if constexpr (std::same_as<T, NodeId>) {
-    digest.add(value.value);
-  } else if constexpr (std::same_as<T, NodeSet>) {
-    value.for_each_word([&](std::uint64_t word) { digest.add(word); });
-  } else if constexpr (std::is_enum_v<T> || std::integral<T>) {
-    digest.add(static_cast<std::uint64_t>(value));
-  } else if constexpr (HasFields<T>) {
-    std::apply([&](const auto&... field) { (add_to(digest, field, lens), ...); }, value.fields());
-  } else {
-    digest.add(value.size());
-    for (const auto& element : value) add_to(digest, element, lens);
-  }
+  Packer<Lens>(digest, lens).add(value);
 }
 
 // Calls visit(stamp) for every stamp inside the value.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/node_id.h"
@@ -12,14 +13,25 @@ namespace turno {
 
 class NodeSet {
  public:
+  NodeSet() = default;
+  NodeSet(const NodeSet& other) : low_(other.low_), high_(copy(other.high_)) {}
+  NodeSet(NodeSet&&) = default;
+  NodeSet& operator=(const NodeSet& other) {
+    low_ = other.low_;
+    if (high_ || other.high_) high_ = copy(other.high_);
+    return *this;
+  }
+  NodeSet& operator=(NodeSet&&) = default;
+  ~NodeSet() = default;
+
   [[nodiscard]] bool contains(NodeId node) const {
     if (node.index() < 64) return (low_ & bit(node)) != 0;
-    return word(node) < high_.size() && (high_[word(node)] & bit(node)) != 0;
+    return high_ && word(node) < high_->size() && ((*high_)[word(node)] & bit(node)) != 0;
   }
-  [[nodiscard]] bool empty() const { return low_ == 0 && high_.empty(); }
+  [[nodiscard]] bool empty() const { return low_ == 0 && !high_; }
   [[nodiscard]] std::size_t size() const {
-    auto count = static_cast<std::size_t>(std::popcount(low_));
-    for (auto w : high_) count += static_cast<std::size_t>(std::popcount(w));
+    std::size_t count = 0;
+    for_each_word([&](std::uint64_t w) { count += static_cast<std::size_t>(std::popcount(w)); });
     return count;
   }
   void insert(NodeId node) {
@@ -27,47 +39,58 @@ class NodeSet {
       low_ |= bit(node);
       return;
     }
-    if (word(node) >= high_.size()) high_.resize(word(node) + 1, 0);
-    high_[word(node)] |= bit(node);
+    if (!high_) high_ = std::make_unique<Words>();
+    if (word(node) >= high_->size()) high_->resize(word(node) + 1, 0);
+    (*high_)[word(node)] |= bit(node);
   }
   void erase(NodeId node) {
+    if (!contains(node)) return;
     if (node.index() < 64) {
       low_ &= ~bit(node);
       return;
     }
-    if (word(node) < high_.size()) high_[word(node)] &= ~bit(node);
-    while (!high_.empty() && high_.back() == 0) high_.pop_back();  // equal sets, equal words
+    (*high_)[word(node)] &= ~bit(node);
+    while (!high_->empty() && high_->back() == 0) high_->pop_back();  // equal sets, equal words
+    if (high_->empty()) high_.reset();
   }
   void clear() {
     low_ = 0;
-    high_.clear();
+    high_.reset();
   }
 
   template <class Visit>
   void for_each(Visit visit) const {
-    for_each_bit(low_, 0, visit);
-    for (std::size_t i = 0; i < high_.size(); ++i) for_each_bit(high_[i], (i + 1) * 64, visit);
+    std::size_t first = 0;
+    for_each_word([&](std::uint64_t bits) {
+      for (; bits != 0; bits &= bits - 1)
+        visit(NodeId{first + static_cast<std::size_t>(std::countr_zero(bits))});
+      first += 64;
+    });
   }
   // Calls visit(word) for each 64 nodes, up to the last node in the set.
   template <class Visit>
   void for_each_word(Visit visit) const {
     visit(low_);
-    for (auto w : high_) visit(w);
+    if (high_)
+      for (auto w : *high_) visit(w);
+  }
+  [[nodiscard]] std::size_t words() const { return high_ ? 1 + high_->size() : 1; }
+
+  bool operator==(const NodeSet& other) const {
+    return low_ == other.low_ && (high_ && other.high_ ? *high_ == *other.high_ : !high_ && !other.high_);
   }
 
-  bool operator==(const NodeSet&) const = default;
-
  private:
-  template <class Visit>
-  static void for_each_bit(std::uint64_t bits, std::size_t first, Visit& visit) {
-    for (; bits != 0; bits &= bits - 1)
-      visit(NodeId{first + static_cast<std::size_t>(std::countr_zero(bits))});
+  using Words = std::vector<std::uint64_t>;
+
+  static std::unique_ptr<Words> copy(const std::unique_ptr<Words>& words) {
+    return words ? std::make_unique<Words>(*words) : nullptr;
   }
   static std::size_t word(NodeId node) { return node.index() / 64 - 1; }
   static std::uint64_t bit(NodeId node) { return std::uint64_t{1} << (node.index() % 64); }
 
-  std::uint64_t low_ = 0;
-  std::vector<std::uint64_t> high_;
+  std::uint64_t low_ = 0;        // nodes 0 to 63
+  std::unique_ptr<Words> high_;  // the others, if there are any
 };
 
 }  // namespace turno

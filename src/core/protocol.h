@@ -38,6 +38,7 @@ struct Info {
   std::string_view high;     // and when everybody always competes
   std::string_view variant;  // empty for the algorithm itself; else the name of this departure
   std::string_view flaw;     // what is wrong with the departure
+  std::string_view example;  // options with which the checker refutes the departure
   bool published = false;    // the departure is what is printed, not an ablation of ours
 };
 

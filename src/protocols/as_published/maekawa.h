@@ -31,6 +31,10 @@ struct Maekawa {
                              .voting = true,
                              .variant = variants[static_cast<std::size_t>(Reading)],
                              .flaw = flaws[static_cast<std::size_t>(Reading)],
+                             .example = Reading == MaekawaReading::never_recalled
+                                            ? "--nodes 2"
+                                            : "--nodes 5 --quorums 034,134,234,34,34 "
+                                              "--requesters 0-2",
                              .published = true};
 
   struct Message {

@@ -16,6 +16,7 @@ namespace turno::as_published {
 struct NxrReading {
   std::string_view name;
   std::string_view flaw;
+  std::string_view example;
   bool nil_enqueued = false;         // F1
   bool kept_on_exit = false;         // F2
   bool kept_on_relay = false;        // F3
@@ -26,13 +27,18 @@ struct NxrReading {
 };
 
 inline constexpr std::array nxr_readings = {
-    NxrReading{"figure-2", "Fig. 2 to the letter", true, true, true, true, true},
-    NxrReading{"nil-enqueued", "F1: a token without return address leaves NIL in the queue", true},
-    NxrReading{"kept-on-exit", "F2: who leaves and sends the token away keeps it", false, true},
-    NxrReading{"kept-on-relay", "F3: who only relays the token keeps it", false, false, true},
-    NxrReading{"demand-cleared", "F4: tokenDemanded is cleared while the queue is not empty", false,
+    NxrReading{"figure-2", "Fig. 2 to the letter", "--nodes 2 --requests 2", true, true, true, true, true},
+    NxrReading{"nil-enqueued", "F1: a token without return address leaves NIL in the queue",
+               "--nodes 2", true},
+    NxrReading{"kept-on-exit", "F2: who leaves and sends the token away keeps it",
+               "--nodes 2 --requests 2", false, true},
+    NxrReading{"kept-on-relay", "F3: who only relays the token keeps it",
+               "--nodes 3 --requests 2", false, false, true},
+    NxrReading{"demand-cleared", "F4: tokenDemanded is cleared while the queue is not empty",
+               "--nodes 3", false,
                false, false, true},
-    NxrReading{"asks-twice", "F5: a node that asks twice sends the token to itself", false, false,
+    NxrReading{"asks-twice", "F5: a node that asks twice sends the token to itself",
+               "--nodes 1 --requests 2 --overlapping", false, false,
                false, false, true},
 };
 
@@ -45,6 +51,7 @@ struct Nxr {
                              .shape = Shape::tree,
                              .variant = reading.name,
                              .flaw = reading.flaw,
+                             .example = reading.example,
                              .published = true};
 
   struct Message {

@@ -32,11 +32,14 @@ struct RicartAgrawala {
       "S2: the clock does not follow what it receives",
       "S3: synchronised clocks whose tick is not finer than the latency",
       "S4: a deferred answer blocks the server"};
+  static constexpr std::array<std::string_view, 5> examples = {"--nodes 2", "--nodes 2", "--nodes 3",
+                                                               "--nodes 3", "--nodes 3"};
   static constexpr Info info{.name = "ricart-agrawala",
                              .title = "ricart-agrawala as on the slides",
                              .source = "slides of seed 002",
                              .variant = variants[static_cast<std::size_t>(Reading)],
                              .flaw = flaws[static_cast<std::size_t>(Reading)],
+                             .example = examples[static_cast<std::size_t>(Reading)],
                              .published = true};
 
   struct Message {

@@ -31,7 +31,8 @@ struct NxrBWith {
                              .flaw = Rule == NxrBRule::complete
                                          ? ""
                                          : "the father becomes the first of the claims handed over, "
-                                           "not the last: two nodes can starve a third"};
+                                           "not the last: two nodes can starve a third",
+                             .example = "--nodes 3 --forever"};
 
   using Claims = boost::container::small_vector<NodeId, 4>;
 

@@ -41,7 +41,8 @@ struct NxrBhWith {
                              .low = "about 3(N-1)/N",
                              .high = "about 2",
                              .variant = variants[static_cast<std::size_t>(Rule)],
-                             .flaw = flaws[static_cast<std::size_t>(Rule)]};
+                             .flaw = flaws[static_cast<std::size_t>(Rule)],
+                             .example = "--nodes 4 --forever"};
 
   struct Claim {
     NodeId node;
