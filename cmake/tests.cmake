@@ -8,6 +8,7 @@ function(turno_room_test room)
   if(sources)
     add_executable(${room}_test ${sources})
     target_link_libraries(${room}_test PRIVATE ${ARGN} GTest::gmock GTest::gtest_main ${RAPIDCHECK})
+    target_precompile_headers(${room}_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
     target_compile_definitions(${room}_test PRIVATE TURNO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${room}_test TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 300)

@@ -15,6 +15,7 @@ Algorithm entry() {
   Algorithm algorithm{.info = P::info};
   if constexpr (requires { P::alone(Setup{}); }) algorithm.alone = P::alone;
   algorithm.overlapping_requests = requires { P::overlapping_requests; };
+  if constexpr (requires { P::departures; }) algorithm.departures = P::departures;
   return algorithm;
 }
 
@@ -25,8 +26,8 @@ std::vector<Algorithm> describe_all(List<P...>) {
 
 struct Catalogue {
   std::vector<Algorithm> locks = describe_all(Locks{});
-  std::vector<Algorithm> refuted = describe_all(Refuted{});
-  Catalogue() { fill_from_all_shards(locks, refuted); }
+  std::vector<Algorithm> printed = describe_all(AsPublished{});
+  Catalogue() { fill_from_all_shards(locks, printed); }
 };
 
 const Catalogue& catalogue() {
@@ -53,7 +54,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::span<const Algorithm> locks() { return catalogue().locks; }
-std::span<const Algorithm> refuted() { return catalogue().refuted; }
+std::span<const Algorithm> printed() { return catalogue().printed; }
 
 const Algorithm* find_lock(std::string_view name) {
   for (const auto& algorithm : locks())
@@ -61,11 +62,16 @@ const Algorithm* find_lock(std::string_view name) {
   return nullptr;
 }
 
-std::vector<const Algorithm*> variants_of(std::string_view name) {
-  std::vector<const Algorithm*> found;
-  for (const auto& algorithm : refuted())
-    if (algorithm.info.name == name) found.push_back(&algorithm);
-  return found;
+std::vector<Refutable> refutable() {
+  std::vector<Refutable> all;
+  const auto add = [&](const Algorithm& algorithm, bool published) {
+    for (std::size_t i = 0; i < algorithm.departures.size(); ++i)
+      all.push_back({&algorithm, &algorithm.departures[i], static_cast<std::uint8_t>(i + 1),
+                     published});
+  };
+  for (const auto& algorithm : printed()) add(algorithm, true);
+  for (const auto& algorithm : locks()) add(algorithm, false);
+  return all;
 }
 
 std::vector<std::string> near_names(std::string_view name, std::span<const std::string> known) {

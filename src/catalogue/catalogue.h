@@ -16,20 +16,29 @@ namespace turno {
 struct Algorithm {
   Info info;
   check::Result (*check)(const check::Options&) = nullptr;
-  sim::Result (*simulate)(const sim::Options&) = nullptr;  // null for what is only to be refuted
+  sim::Result (*simulate)(const sim::Options&) = nullptr;  // null for what is as published
   // Messages per entry when nobody competes, if there is an exact formula.
   double (*alone)(const Setup&) = nullptr;
   bool overlapping_requests = false;
+  std::span<const Departure> departures;
 };
 
 // The lock algorithms, in the order of the list.
 std::span<const Algorithm> locks();
-// What is printed wrongly, and ours with a rule taken away.
-std::span<const Algorithm> refuted();
+// What is printed wrongly. The name is that of the lock that is right.
+std::span<const Algorithm> printed();
 
 // Null if there is none of that name.
 const Algorithm* find_lock(std::string_view name);
-std::vector<const Algorithm*> variants_of(std::string_view name);
+
+// A departure and where it is implemented; `number` goes into Setup::departure.
+struct Refutable {
+  const Algorithm* algorithm;
+  const Departure* departure;
+  std::uint8_t number;
+  bool published;
+};
+std::vector<Refutable> refutable();
 
 // Known names near to a mistyped one, best first.
 std::vector<std::string> near_names(std::string_view name, std::span<const std::string> known);

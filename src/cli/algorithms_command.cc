@@ -16,12 +16,13 @@ void print_json() {
   for (const auto& algorithm : locks()) {
     const auto& info = algorithm.info;
     std::vector<Json> variants;
-    for (const auto* variant : variants_of(info.name))
-      variants.push_back(Json()
-                             .add("name", variant->info.variant)
-                             .add("published", variant->info.published)
-                             .add("flaw", variant->info.flaw)
-                             .add("example", variant->info.example));
+    for (const auto& wrong : refutable())
+      if (wrong.algorithm->info.name == info.name)
+        variants.push_back(Json()
+                               .add("name", wrong.departure->name)
+                               .add("published", wrong.published)
+                               .add("flaw", wrong.departure->flaw)
+                               .add("example", wrong.departure->example));
     list.push_back(Json()
                        .add("name", info.name)
                        .add("primitive", "lock")
@@ -46,12 +47,11 @@ void print_text() {
   fmt::print("{}\n", table.text());
   fmt::print("What the checker refutes:\n\n");
   Table wrong({"command", "flaw"});
-  for (const auto& algorithm : refuted()) {
-    const auto& info = algorithm.info;
-    wrong.add({fmt::format("turno check {} --{} {} {}", info.name,
-                           info.published ? "as-published" : "without", info.variant, info.example),
-               std::string(info.flaw)});
-  }
+  for (const auto& [algorithm, departure, number, published] : refutable())
+    wrong.add({fmt::format("turno check {} --{} {} {}", algorithm->info.name,
+                           published ? "as-published" : "without", departure->name,
+                           departure->example),
+               std::string(departure->flaw)});
   fmt::print("{}", wrong.text());
 }
 

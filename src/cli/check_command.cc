@@ -37,19 +37,25 @@ const std::vector<std::string>& properties() {
   return names;
 }
 
-// The algorithm itself, or the departure from it that was asked for.
-const Algorithm& chosen(const Request& request) {
+struct Chosen {
+  const Algorithm* algorithm;
+  const Departure* departure = nullptr;  // null: the algorithm itself
+  std::uint8_t number = 0;
+};
+
+Chosen choose(const Request& request) {
   const auto& algorithm = require_lock(request.algorithm);
   const bool published = !request.as_published.empty();
-  if (!published && request.without.empty()) return algorithm;
+  if (!published && request.without.empty()) return {&algorithm};
   if (published && !request.without.empty())
     throw UsageError("--as-published and --without exclude each other");
   const auto& wanted = published ? request.as_published : request.without;
   std::vector<std::string> known;
-  for (const auto* variant : variants_of(request.algorithm)) {
-    if (variant->info.published != published) continue;
-    if (wanted == variant->info.variant || wanted == "*") return *variant;
-    known.emplace_back(variant->info.variant);
+  for (const auto& wrong : refutable()) {
+    if (wrong.published != published || wrong.algorithm->info.name != request.algorithm) continue;
+    if (wanted == wrong.departure->name || wanted == "*")
+      return {wrong.algorithm, wrong.departure, wrong.number};
+    known.emplace_back(wrong.departure->name);
   }
   if (known.empty())
     throw UsageError(published ? "nothing is printed wrongly about " + request.algorithm
@@ -73,7 +79,7 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
                                  request.system.nodes));
   if (request.overlapping && request.forever)
     throw UsageError("--overlapping and --forever exclude each other");
-  if (request.overlapping && !algorithm.overlapping_requests && request.as_published.empty())
+  if (request.overlapping && !algorithm.overlapping_requests)
     throw UsageError(std::string(algorithm.info.name) +
                      " serves one request of a node at a time; --overlapping is for nxr, nxr-b and "
                      "nxr-bh");
@@ -90,11 +96,12 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   return options;
 }
 
-Json to_json(const Request& request, const check::Options& options, const Algorithm& algorithm,
+Json to_json(const Request& request, const check::Options& options, const Chosen& chosen,
              const check::Result& result) {
+  const auto& algorithm = *chosen.algorithm;
   Json json;
   json.add("algorithm", algorithm.info.name);
-  if (!algorithm.info.variant.empty()) json.add("variant", algorithm.info.variant);
+  if (chosen.departure != nullptr) json.add("variant", chosen.departure->name);
   json.add("nodes", request.system.nodes);
   if (options.forever) {
     json.add_raw("requests", "\"forever\"");
@@ -126,7 +133,7 @@ Json to_json(const Request& request, const check::Options& options, const Algori
   return json;
 }
 
-void print_text(const Algorithm& algorithm, const check::Result& result) {
+void print_text(const Chosen& chosen, const check::Result& result) {
   const auto rate = result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
   fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
              result.transitions, result.depth, result.cpu_seconds, brief(rate), result.bytes >> 20);
@@ -142,7 +149,7 @@ void print_text(const Algorithm& algorithm, const check::Result& result) {
       break;
   }
   fmt::print("violated: {}: {}\n", result.property, result.explanation);
-  if (!algorithm.info.flaw.empty()) fmt::print("as expected of: {}\n", algorithm.info.flaw);
+  if (chosen.departure != nullptr) fmt::print("as expected of: {}\n", chosen.departure->flaw);
   const auto middle = result.trace.begin() + static_cast<std::ptrdiff_t>(result.cycle_from);
   fmt::print("\nThe shortest way there, {} steps:\n\n", result.trace.size());
   if (result.cycle_states == 0) {
@@ -208,7 +215,8 @@ check::Result combined(const std::vector<check::Result>& results) {
 }
 
 int run_check(const Request& request) {
-  const auto& algorithm = chosen(request);
+  const auto chosen = choose(request);
+  const auto& algorithm = *chosen.algorithm;
   auto options = make_options(request, algorithm);
   const bool all_trees = request.system.topology == "all";
   const auto setups = all_trees
@@ -218,6 +226,7 @@ int run_check(const Request& request) {
   std::vector<check::Result> results;
   for (const auto& setup : setups) {
     options.setup = setup;
+    options.setup.departure = chosen.number;
     results.push_back(explore(algorithm, options, line));
     if (results.back().verdict == check::Verdict::violated) break;
   }
@@ -226,7 +235,7 @@ int run_check(const Request& request) {
     write_trace(request.trace, result);
   if (request.trace == "-") return exit_status(result.verdict);
   if (request.json) {
-    auto json = to_json(request, options, algorithm, result);
+    auto json = to_json(request, options, chosen, result);
     if (all_trees) {
       std::string states;
       for (const auto& tree : results)
@@ -236,7 +245,7 @@ int run_check(const Request& request) {
     fmt::print("{}\n", json.text());
   } else {
     if (all_trees) fmt::print("{} trees: ", results.size());
-    print_text(algorithm, result);
+    print_text(chosen, result);
     if (!request.trace.empty() && result.verdict == check::Verdict::violated)
       fmt::print("\nWritten to {}.\n", request.trace);
   }

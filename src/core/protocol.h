@@ -36,10 +36,14 @@ struct Info {
   bool voting = false;       // needs quorums
   std::string_view low;      // messages per entry when nobody competes, as a formula
   std::string_view high;     // and when everybody always competes
-  std::string_view variant;  // empty for the algorithm itself; else the name of this departure
-  std::string_view flaw;     // what is wrong with the departure
-  std::string_view example;  // options with which the checker refutes the departure
-  bool published = false;    // the departure is what is printed, not an ablation of ours
+};
+
+// A wrong version of an algorithm, kept for the checker to refute: a reading of what is printed, or
+// the algorithm without one of its rules. Setup::departure chooses it.
+struct Departure {
+  std::string_view name;     // as on the command line
+  std::string_view flaw;     // what is wrong with it
+  std::string_view example;  // options with which the checker refutes it
 };
 
 template <class M>

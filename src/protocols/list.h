@@ -30,19 +30,8 @@ using Locks =
     List<Central, Lamport, RicartAgrawala, CarvalhoRoucairol, Maekawa, TokenRing, SuzukiKasami,
          Raymond, RaymondPiggyback, NaimiTrehel, Nxr, NxrB, NxrBh, Dir>;
 
-// What is printed wrongly, and our own algorithms with one rule taken away: for the checker only.
-using Refuted = List<
-    as_published::Nxr<0>, as_published::Nxr<1>, as_published::Nxr<2>, as_published::Nxr<3>,
-    as_published::Nxr<4>, as_published::Nxr<5>,
-    as_published::RicartAgrawala<as_published::SlidesReading::tie_reply>,
-    as_published::RicartAgrawala<as_published::SlidesReading::tie_silence>,
-    as_published::RicartAgrawala<as_published::SlidesReading::no_clock_rule>,
-    as_published::RicartAgrawala<as_published::SlidesReading::same_tick>,
-    as_published::RicartAgrawala<as_published::SlidesReading::blocking_rpc>,
-    as_published::Maekawa<as_published::MaekawaReading::original>,
-    as_published::Maekawa<as_published::MaekawaReading::textbook>,
-    as_published::Maekawa<as_published::MaekawaReading::never_recalled>, NxrBFatherIsNext,
-    NxrBhWith<NxrBhRule::no_stamp_test>, NxrBhWith<NxrBhRule::no_hop_limit>,
-    NxrBhWith<NxrBhRule::local_first>>;
+// What is printed wrongly: for the checker only. Their departures, and those that the locks above
+// declare themselves (ours with one rule taken away), are to be refuted.
+using AsPublished = List<as_published::Nxr, as_published::RicartAgrawala, as_published::Maekawa>;
 
 }  // namespace turno

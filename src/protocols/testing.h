@@ -42,6 +42,12 @@ inline Setup shaped(Topology topology, std::size_t nodes) {
   return {.father = fathers(topology, nodes, random)};
 }
 
+// The same with the k-th departure of the algorithm.
+inline Setup departing(Setup setup, unsigned k) {
+  setup.departure = static_cast<std::uint8_t>(k);
+  return setup;
+}
+
 // One quorum a node, one digit a member: {"012", "013", "023", "123"}.
 inline Setup voting(const std::vector<std::string>& quorums) {
   auto setup = shaped(Topology::complete, quorums.size());
@@ -56,7 +62,8 @@ inline Setup voting(const std::vector<std::string>& quorums) {
 template <Protocol P>
 std::vector<P> make(const Setup& setup, const std::vector<NodeId>& holders = {}) {
   std::vector<P> nodes;
-  for (std::size_t i = 0; i < setup.size(); ++i) nodes.push_back(P::resume(setup, NodeId{i}, holders));
+  for (std::size_t i = 0; i < setup.size(); ++i)
+    nodes.push_back(P::resume(setup, NodeId{i}, holders));
   return nodes;
 }
 
@@ -108,7 +115,8 @@ Out<P> release(P& node) {
 }
 template <Protocol P>
 Out<P> receive(P& node, NodeId from, const typename P::Message& message) {
-  return stepped(node, {.kind = Input<typename P::Message>::Kind::receive, .from = from, .message = message});
+  return stepped(
+      node, {.kind = Input<typename P::Message>::Kind::receive, .from = from, .message = message});
 }
 
 // All nodes, their users, and the messages on their way in the order of sending.

@@ -2,11 +2,12 @@
 // deadlock: a request that is displaced from the head of a queue by a better one is not told, keeps
 // its other votes, and waits. To be refuted by the checker; never to be run.
 //
-// never-recalled  votes are not asked back at all
 // 1985            FAILED goes to a new request that loses to the holder or to any that waits
 // textbook        FAILED goes to a new request that loses to the holder
+// never-recalled  votes are not asked back at all
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 
 #include "core/lamport_clock.h"
@@ -15,27 +16,19 @@
 
 namespace turno::as_published {
 
-enum class MaekawaReading : std::uint8_t { original, textbook, never_recalled };
-
-template <MaekawaReading Reading>
 struct Maekawa {
-  static constexpr std::array<std::string_view, 3> variants = {"1985", "textbook",
-                                                               "never-recalled"};
-  static constexpr std::array<std::string_view, 3> flaws = {
-      "a request displaced from the head of a queue is not told that it cannot win",
-      "the same, and FAILED only for who loses to the holder",
-      "votes are never asked back"};
   static constexpr Info info{.name = "maekawa",
                              .title = "maekawa with FAILED messages",
                              .source = "Maekawa 1985",
-                             .voting = true,
-                             .variant = variants[static_cast<std::size_t>(Reading)],
-                             .flaw = flaws[static_cast<std::size_t>(Reading)],
-                             .example = Reading == MaekawaReading::never_recalled
-                                            ? "--nodes 2"
-                                            : "--nodes 5 --quorums 034,134,234,34,34 "
-                                              "--requesters 0-2",
-                             .published = true};
+                             .voting = true};
+  enum class Reading : std::uint8_t { original = 1, textbook, never_recalled };
+  static constexpr std::array departures = {
+      Departure{"1985", "a request displaced from the head of a queue is not told",
+                "--nodes 5 --quorums 034,134,234,34,34 --requesters 0-2"},
+      Departure{"textbook", "the same, and FAILED only for who loses to the holder",
+                "--nodes 5 --quorums 034,134,234,34,34 --requesters 0-2"},
+      Departure{"never-recalled", "votes are never asked back", "--nodes 2"},
+  };
 
   struct Message {
     enum class Kind : std::uint8_t { request, grant, recall, yield, release, failed };
@@ -48,12 +41,13 @@ struct Maekawa {
     [[nodiscard]] auto fields() const { return std::tie(kind, time, clock); }
     bool operator==(const Message&) const = default;
   };
-  using Kind = typename Message::Kind;
+  using Kind = Message::Kind;
   using Out = Effects<Message>;
   enum class Phase : std::uint8_t { idle, competing, inside };
 
   NodeId self;
   std::uint32_t epoch = 0;
+  Reading reading = Reading::original;
   boost::container::small_vector<NodeId, 4> quorum;
   LamportClock clock;
   Phase phase = Phase::idle;
@@ -72,6 +66,7 @@ struct Maekawa {
     Maekawa node;
     node.self = self;
     node.epoch = setup.epoch;
+    node.reading = static_cast<Reading>(std::max<std::uint8_t>(setup.departure, 1));
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
     return node;
@@ -132,9 +127,9 @@ struct Maekawa {
       loses_to_waiting = loses_to_waiting || (other != votes.holder() && other < theirs);
     votes.add(theirs);
     if (!votes.cast_any()) return cast_vote(out);
-    if (Reading == MaekawaReading::never_recalled) return;
+    if (reading == Reading::never_recalled) return;
     const bool loses =
-        loses_to_holder || (Reading == MaekawaReading::original && loses_to_waiting);
+        loses_to_holder || (reading == Reading::original && loses_to_waiting);
     if (loses) {
       send(theirs.node, {.kind = Kind::failed, .time = theirs.time}, out);
     } else if (!votes.recalled()) {

@@ -13,46 +13,36 @@
 
 namespace turno::as_published {
 
-struct NxrReading {
-  std::string_view name;
-  std::string_view flaw;
-  std::string_view example;
-  bool nil_enqueued = false;         // F1
-  bool kept_on_exit = false;         // F2
-  bool kept_on_relay = false;        // F3
-  bool demand_always_cleared = false;  // F4
-  bool may_send_to_itself = false;   // F5
-
-  bool operator==(const NxrReading&) const = default;
-};
-
-inline constexpr std::array nxr_readings = {
-    NxrReading{"figure-2", "Fig. 2 to the letter", "--nodes 2 --requests 2", true, true, true, true, true},
-    NxrReading{"nil-enqueued", "F1: a token without return address leaves NIL in the queue",
-               "--nodes 2", true},
-    NxrReading{"kept-on-exit", "F2: who leaves and sends the token away keeps it",
-               "--nodes 2 --requests 2", false, true},
-    NxrReading{"kept-on-relay", "F3: who only relays the token keeps it",
-               "--nodes 3 --requests 2", false, false, true},
-    NxrReading{"demand-cleared", "F4: tokenDemanded is cleared while the queue is not empty",
-               "--nodes 3", false,
-               false, false, true},
-    NxrReading{"asks-twice", "F5: a node that asks twice sends the token to itself",
-               "--nodes 1 --requests 2 --overlapping", false, false,
-               false, false, true},
-};
-
-template <std::size_t Reading>
 struct Nxr {
-  static constexpr NxrReading reading = nxr_readings[Reading];
   static constexpr Info info{.name = "nxr",
                              .title = "nxr as printed",
                              .source = "seed 004, Fig. 2",
-                             .shape = Shape::tree,
-                             .variant = reading.name,
-                             .flaw = reading.flaw,
-                             .example = reading.example,
-                             .published = true};
+                             .shape = Shape::tree};
+  static constexpr std::array departures = {
+      Departure{"figure-2", "Fig. 2 to the letter", "--nodes 2 --requests 2"},
+      Departure{"nil-enqueued", "F1: a token without return address leaves NIL in the queue",
+                "--nodes 2"},
+      Departure{"kept-on-exit", "F2: who leaves and sends the token away keeps it",
+                "--nodes 2 --requests 2"},
+      Departure{"kept-on-relay", "F3: who only relays the token keeps it",
+                "--nodes 3 --requests 2"},
+      Departure{"demand-cleared", "F4: tokenDemanded is cleared while the queue is not empty",
+                "--nodes 3"},
+      Departure{"asks-twice", "F5: a node that asks twice sends the token to itself",
+                "--nodes 1 --requests 2 --overlapping"},
+  };
+  // Which of the mistakes a departure makes: the first one all of them, the others one each.
+  struct Reading {
+    bool nil_enqueued = false, kept_on_exit = false, kept_on_relay = false;
+    bool demand_always_cleared = false, may_send_to_itself = false;
+    static constexpr Reading of(std::uint8_t departure) {
+      const auto makes = [=](std::uint8_t mistake) {
+        return departure == 1 || departure == mistake + 1;
+      };
+      return {makes(1), makes(2), makes(3), makes(4), makes(5)};
+    }
+    bool operator==(const Reading&) const = default;
+  };
 
   struct Message {
     enum class Kind : std::uint8_t { request, token } kind = Kind::request;
@@ -63,10 +53,12 @@ struct Nxr {
     [[nodiscard]] auto fields() const { return std::tie(kind, node, fence); }
     bool operator==(const Message&) const = default;
   };
-  using Kind = typename Message::Kind;
+  using Kind = Message::Kind;
   using Out = Effects<Message>;
 
-  NodeId self, father;
+  NodeId self;
+  Reading reading;
+  NodeId father;
   bool token = false, using_it = false, demanded = false;
   bool undefined = false;  // a line had no meaning: the head of an empty queue, a message to oneself
   Queue<NodeId> queue;
@@ -82,6 +74,7 @@ struct Nxr {
   static Nxr resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
     Nxr node;
     node.self = self;
+    node.reading = Reading::of(setup.departure);
     node.father = setup.father[self.index()];
     node.token = node.father == self;
     if (node.token) node.fence = Fence::at(setup.epoch);
@@ -134,6 +127,8 @@ struct Nxr {
 
   [[nodiscard]] bool has_token() const { return token; }
   static bool carries_token(const Message& message) { return message.kind == Kind::token; }
+
+  static constexpr bool overlapping_requests = true;
 
   // The paper's own lemmas.
   static std::string_view broken_invariant(const Snapshot<Nxr>& world) {

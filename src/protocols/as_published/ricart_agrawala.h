@@ -10,37 +10,32 @@
 //                 server does: while it blocks, no further request is read
 #pragma once
 
+#include <algorithm>
+
 #include "core/lamport_clock.h"
 #include "core/protocol.h"
 
 namespace turno::as_published {
 
-enum class SlidesReading : std::uint8_t {
-  tie_reply,
-  tie_silence,
-  no_clock_rule,
-  same_tick,
-  blocking_rpc
-};
-
-template <SlidesReading Reading>
 struct RicartAgrawala {
-  static constexpr std::array<std::string_view, 5> variants = {
-      "tie-reply", "tie-silence", "no-clock-rule", "same-tick", "blocking-rpc"};
-  static constexpr std::array<std::string_view, 5> flaws = {
-      "S1: equal times are answered at once", "S1: equal times are not answered",
-      "S2: the clock does not follow what it receives",
-      "S3: synchronised clocks whose tick is not finer than the latency",
-      "S4: a deferred answer blocks the server"};
-  static constexpr std::array<std::string_view, 5> examples = {"--nodes 2", "--nodes 2", "--nodes 3",
-                                                               "--nodes 3", "--nodes 3"};
   static constexpr Info info{.name = "ricart-agrawala",
                              .title = "ricart-agrawala as on the slides",
-                             .source = "slides of seed 002",
-                             .variant = variants[static_cast<std::size_t>(Reading)],
-                             .flaw = flaws[static_cast<std::size_t>(Reading)],
-                             .example = examples[static_cast<std::size_t>(Reading)],
-                             .published = true};
+                             .source = "slides of seed 002"};
+  enum class Reading : std::uint8_t {
+    tie_reply = 1,
+    tie_silence,
+    no_clock_rule,
+    same_tick,
+    blocking_rpc
+  };
+  static constexpr std::array departures = {
+      Departure{"tie-reply", "S1: equal times are answered at once", "--nodes 2"},
+      Departure{"tie-silence", "S1: equal times are not answered", "--nodes 2"},
+      Departure{"no-clock-rule", "S2: the clock does not follow what it receives", "--nodes 3"},
+      Departure{"same-tick", "S3: synchronised clocks whose tick is not finer than the latency",
+                "--nodes 3"},
+      Departure{"blocking-rpc", "S4: a deferred answer blocks the server", "--nodes 3"},
+  };
 
   struct Message {
     enum class Kind : std::uint8_t { request, reply } kind = Kind::request;
@@ -50,12 +45,13 @@ struct RicartAgrawala {
     [[nodiscard]] auto fields() const { return std::tie(kind, time); }
     bool operator==(const Message&) const = default;
   };
-  using Kind = typename Message::Kind;
+  using Kind = Message::Kind;
   using Out = Effects<Message>;
   enum class Phase : std::uint8_t { idle, waiting, inside };
 
   NodeId self;
   std::uint32_t nodes = 0;
+  Reading reading = Reading::tie_reply;
   LamportClock clock;
   Phase phase = Phase::idle;
   std::uint32_t time = 0, awaiting = 0;
@@ -74,17 +70,18 @@ struct RicartAgrawala {
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.fence = Fence::at(setup.epoch);
+    node.reading = static_cast<Reading>(std::max<std::uint8_t>(setup.departure, 1));
     return node;
   }
 
   // A server that blocks reads no further request. Replies are return values and need no server.
   [[nodiscard]] bool ready(const Message& message) const {
-    return Reading != SlidesReading::blocking_rpc || message.kind == Kind::reply || deferred.empty();
+    return reading != Reading::blocking_rpc || message.kind == Kind::reply || deferred.empty();
   }
 
   void request(Demand, Out& out) {
     phase = Phase::waiting;
-    time = Reading == SlidesReading::same_tick ? 1 : clock.tick();
+    time = reading == Reading::same_tick ? 1 : clock.tick();
     awaiting = nodes - 1;
     if (awaiting == 0) return enter(out);
     out.broadcast({.kind = Kind::request, .time = time});
@@ -102,7 +99,7 @@ struct RicartAgrawala {
       if (--awaiting == 0) enter(out);
       return;
     }
-    if (Reading != SlidesReading::no_clock_rule && Reading != SlidesReading::same_tick)
+    if (reading != Reading::no_clock_rule && reading != Reading::same_tick)
       clock.observe(message.time);
     if (phase == Phase::inside || (phase == Phase::waiting && mine_first(from, message.time))) {
       deferred.insert(from);
@@ -113,8 +110,8 @@ struct RicartAgrawala {
 
  private:
   [[nodiscard]] bool mine_first(NodeId from, std::uint32_t theirs) const {
-    if (Reading == SlidesReading::tie_reply) return time < theirs;
-    if (Reading == SlidesReading::tie_silence) return time <= theirs;
+    if (reading == Reading::tie_reply) return time < theirs;
+    if (reading == Reading::tie_silence) return time <= theirs;
     return Priority{time, self} < Priority{theirs, from};
   }
 

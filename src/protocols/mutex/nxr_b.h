@@ -17,22 +17,18 @@
 
 namespace turno {
 
-enum class NxrBRule : std::uint8_t { complete, father_is_next };
-
-template <NxrBRule Rule>
-struct NxrBWith {
+struct NxrB {
   static constexpr Info info{.name = "nxr-b",
                              .title = "nxr whose token carries claims along",
                              .source = "ours, after seed 004",
                              .shape = Shape::tree,
                              .low = "H(N-1)",
-                             .high = "about 2",
-                             .variant = Rule == NxrBRule::complete ? "" : "last-father",
-                             .flaw = Rule == NxrBRule::complete
-                                         ? ""
-                                         : "the father becomes the first of the claims handed over, "
-                                           "not the last: two nodes can starve a third",
-                             .example = "--nodes 3 --forever"};
+                             .high = "about 2"};
+  static constexpr std::array departures = {
+      Departure{"last-father", "the father becomes the first claim handed over, not the last: two "
+                               "nodes can starve a third",
+                "--nodes 3 --forever"},
+  };
 
   using Claims = boost::container::small_vector<NodeId, 4>;
 
@@ -46,11 +42,12 @@ struct NxrBWith {
     [[nodiscard]] auto fields() const { return std::tie(kind, node, claims, fence); }
     bool operator==(const Message&) const = default;
   };
-  using Kind = typename Message::Kind;
+  using Kind = Message::Kind;
   using Out = Effects<Message>;
 
   NodeId self;
   std::uint32_t carry = 0;  // B
+  bool without_last_father = false;
   NodeId father;            // itself: a root, which waits or has the token
   bool token = false;
   bool using_it = false;  // inside
@@ -60,12 +57,13 @@ struct NxrBWith {
   static constexpr std::array<std::string_view, 5> labels = {"father", "token", "using", "queue",
                                                              "fence"};
   [[nodiscard]] auto fields() const { return std::tie(father, token, using_it, queue, fence); }
-  bool operator==(const NxrBWith&) const = default;
+  bool operator==(const NxrB&) const = default;
 
-  static NxrBWith resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
-    NxrBWith node;
+  static NxrB resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+    NxrB node;
     node.self = self;
     node.carry = setup.carry;
+    node.without_last_father = setup.departure == 1;
     const auto rest = resting_place(setup, holders);
     node.father = holders.empty() ? setup.father[self.index()] : rest;
     if (self != rest) return node;
@@ -125,7 +123,7 @@ struct NxrBWith {
     for (auto node : message.claims) visit(node);
     if (message.node != nobody) visit(message.node);
   }
-  static std::string_view broken_invariant(const Snapshot<NxrBWith>& world) {
+  static std::string_view broken_invariant(const Snapshot<NxrB>& world) {
     return broken_virtual_tree(world);
   }
 
@@ -154,7 +152,7 @@ struct NxrBWith {
       queue = rest;
     }
     if (!root)
-      father = claims.empty() || Rule == NxrBRule::father_is_next ? next : claims.back();
+      father = claims.empty() || without_last_father ? next : claims.back();
   }
 
   void enter(Out& out) {
@@ -163,8 +161,5 @@ struct NxrBWith {
     out.grant(fence);
   }
 };
-
-using NxrB = NxrBWith<NxrBRule::complete>;
-using NxrBFatherIsNext = NxrBWith<NxrBRule::father_is_next>;
 
 }  // namespace turno

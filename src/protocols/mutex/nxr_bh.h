@@ -24,25 +24,23 @@
 
 namespace turno {
 
-enum class NxrBhRule : std::uint8_t { complete, no_stamp_test, no_hop_limit, local_first };
-
-template <NxrBhRule Rule>
-struct NxrBhWith {
-  static constexpr std::array<std::string_view, 4> variants = {"", "stamp-test", "hop-limit",
-                                                               "carried-first"};
-  static constexpr std::array<std::string_view, 4> flaws = {
-      "", "a node always points to the hub after a hand-over: a request can reach its own sender",
-      "a request may chase the token for ever",
-      "claims absorbed while waiting go before carried ones: starvation"};
+struct NxrBh {
   static constexpr Info info{.name = "nxr-bh",
                              .title = "nxr-b with a hub that knows the newest requester",
                              .source = "ours, after seed 004",
                              .shape = Shape::tree,
                              .low = "about 3(N-1)/N",
-                             .high = "about 2",
-                             .variant = variants[static_cast<std::size_t>(Rule)],
-                             .flaw = flaws[static_cast<std::size_t>(Rule)],
-                             .example = "--nodes 4 --forever"};
+                             .high = "about 2"};
+  enum class Without : std::uint8_t { nothing, stamp_test, hop_limit, carried_first };
+  static constexpr std::array departures = {
+      Departure{"stamp-test",
+                "a node always points to the hub after a hand-over: a request can reach its own "
+                "sender",
+                "--nodes 4 --forever"},
+      Departure{"hop-limit", "a request may chase the token for ever", "--nodes 4 --forever"},
+      Departure{"carried-first", "claims absorbed while waiting go before carried ones: starvation",
+                "--nodes 4 --forever"},
+  };
 
   struct Claim {
     NodeId node;
@@ -65,11 +63,12 @@ struct NxrBhWith {
     [[nodiscard]] auto fields() const { return std::tie(kind, claim, hops, claims, served, fence); }
     bool operator==(const Message&) const = default;
   };
-  using Kind = typename Message::Kind;
+  using Kind = Message::Kind;
   using Out = Effects<Message>;
 
   NodeId self, hub;
   std::uint32_t nodes = 0;
+  Without without = Without::nothing;
   NodeId father;     // itself: a root, which waits or has the token
   bool off = false;  // ask the hub, not the father
   bool token = false;
@@ -84,13 +83,14 @@ struct NxrBhWith {
   [[nodiscard]] auto fields() const {
     return std::tie(father, off, token, using_it, queue, newest, served, fence);
   }
-  bool operator==(const NxrBhWith&) const = default;
+  bool operator==(const NxrBh&) const = default;
 
-  static NxrBhWith resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
-    NxrBhWith node;
+  static NxrBh resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+    NxrBh node;
     node.self = self;
     node.hub = setup.root();
     node.nodes = static_cast<std::uint32_t>(setup.size());
+    node.without = static_cast<Without>(setup.departure);
     const auto rest = resting_place(setup, holders);
     node.father = holders.empty() ? setup.father[self.index()] : rest;
     if (self != rest) return node;
@@ -143,7 +143,7 @@ struct NxrBhWith {
     if (message.kind == Kind::request) visit(message.claim.node);
     for (const auto& claim : message.claims) visit(claim.node);
   }
-  static std::string_view broken_invariant(const Snapshot<NxrBhWith>& world) {
+  static std::string_view broken_invariant(const Snapshot<NxrBh>& world) {
     const auto hub = world.nodes.front().hub;
     auto at = hub;
     for (std::size_t i = 0; i <= world.nodes.size(); ++i) {
@@ -170,7 +170,7 @@ struct NxrBhWith {
     if (self == hub) return;
     if (onward.claim.stamp.any()) {
       off = true;
-    } else if (onward.hops >= nodes && Rule != NxrBhRule::no_hop_limit) {
+    } else if (onward.hops >= nodes && without != Without::hop_limit) {
       off = false;
     }
   }
@@ -179,7 +179,7 @@ struct NxrBhWith {
     token = true;
     served = message.served;
     fence = message.fence;
-    if (Rule == NxrBhRule::local_first) {
+    if (without == Without::carried_first) {
       queue.append(message.claims);
     } else {
       const auto absorbed = queue;  // its own claim first
@@ -207,7 +207,7 @@ struct NxrBhWith {
       queue.push({self, {}});  // its claim travels in the token; it still waits
     } else {
       father = last.node;
-      if (self != hub) off = largest > served || Rule == NxrBhRule::no_stamp_test;
+      if (self != hub) off = largest > served || without == Without::stamp_test;
     }
     out.send(next.node, {.kind = Kind::token,
                          .claims = claims,
@@ -224,7 +224,5 @@ struct NxrBhWith {
     out.grant(fence);
   }
 };
-
-using NxrBh = NxrBhWith<NxrBhRule::complete>;
 
 }  // namespace turno

@@ -22,13 +22,13 @@ typename P::Message privilege(std::uint64_t count, bool asking = false) {
 template <class P>
 class RaymondTest : public ::testing::Test {
  protected:
-  std::vector<P> line = make<P>(shaped(Topology::line, 3));
+  std::vector<P> line_ = make<P>(shaped(Topology::line, 3));
 };
 using Forms = ::testing::Types<Raymond, RaymondPiggyback>;
 TYPED_TEST_SUITE(RaymondTest, Forms);
 
 TYPED_TEST(RaymondTest, IdleHolderEntersForNothing) {
-  auto& root = this->line[0];
+  auto& root = this->line_[0];
   EXPECT_EQ(request(root), granted<TypeParam>(1));
   EXPECT_EQ(release(root), nothing<TypeParam>());
   EXPECT_EQ(request(root), granted<TypeParam>(2));
@@ -36,7 +36,7 @@ TYPED_TEST(RaymondTest, IdleHolderEntersForNothing) {
 
 TYPED_TEST(RaymondTest, RequestAndPrivilegeTravelAlongTheTree) {
   using P = TypeParam;
-  auto& line = this->line;
+  auto& line = this->line_;
   EXPECT_EQ(request(line[2]), effects<P>({{n1, ask<P>()}}));
   EXPECT_EQ(receive(line[1], n2, ask<P>()), effects<P>({{n0, ask<P>()}}));
   EXPECT_EQ(receive(line[0], n1, ask<P>()), effects<P>({{n1, privilege<P>(0)}}));
@@ -49,7 +49,7 @@ TYPED_TEST(RaymondTest, RequestAndPrivilegeTravelAlongTheTree) {
 
 TYPED_TEST(RaymondTest, NodeAsksOnceForAllThatWaitInIt) {
   using P = TypeParam;
-  auto& middle = this->line[1];
+  auto& middle = this->line_[1];
   EXPECT_EQ(receive(middle, n2, ask<P>()), effects<P>({{n0, ask<P>()}}));
   EXPECT_EQ(request(middle), nothing<P>());
   EXPECT_EQ(middle.queue, (Queue<NodeId>{n2, n1}));
@@ -57,7 +57,7 @@ TYPED_TEST(RaymondTest, NodeAsksOnceForAllThatWaitInIt) {
 
 TYPED_TEST(RaymondTest, WhoIsInsideLetsOthersWait) {
   using P = TypeParam;
-  auto& root = this->line[0];
+  auto& root = this->line_[0];
   request(root);
   EXPECT_EQ(receive(root, n1, ask<P>()), nothing<P>());
   EXPECT_EQ(release(root), effects<P>({{n1, privilege<P>(1)}}));

@@ -14,9 +14,7 @@ const RicartAgrawala::Message reply{.kind = Kind::reply};
 
 RicartAgrawala::Message ask(std::uint32_t time) { return {.kind = Kind::request, .time = time}; }
 
-std::vector<RicartAgrawala> three() {
-  return make<RicartAgrawala>(shaped(Topology::complete, 3));
-}
+std::vector<RicartAgrawala> three() { return make<RicartAgrawala>(shaped(Topology::complete, 3)); }
 
 TEST(RicartAgrawala, AsksEverybodyAndEntersWithTheLastAnswer) {
   auto node = three()[1];
