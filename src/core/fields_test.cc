@@ -113,6 +113,19 @@ RC_GTEST_PROP(Digest, TellsListsApart, ()) {
   RC_ASSERT((a.fields() == b.fields()) == (digest(a) == digest(b)));
 }
 
+TEST(Digest, TellsSetsApart) {
+  struct TwoSets {
+    NodeSet one, other;
+    [[nodiscard]] auto fields() const { return std::tie(one, other); }
+  };
+  TwoSets left, right;  // the same words, were it not for where the first set ends
+  left.one.insert(NodeId{64});
+  left.other.insert(NodeId{0});
+  right.other.insert(NodeId{0});
+  right.other.insert(NodeId{64});
+  EXPECT_NE(digest(left), digest(right));
+}
+
 // The checker looks through a lens that renumbers fences and stamps.
 struct Blind {
   std::uint64_t operator()(Fence) const { return 0; }

@@ -98,6 +98,20 @@ TEST(NodeSet, CanBeCleared) {
   EXPECT_EQ(set.size(), 0U);
 }
 
+TEST(NodeSet, IsNotChangedThroughItsCopy) {
+  const auto original = of({1, 70});
+  auto copy = original;
+  copy.insert(NodeId{71});
+  copy.erase(NodeId{1});
+  EXPECT_EQ(original, of({1, 70}));
+  EXPECT_EQ(copy, of({70, 71}));
+  copy = original;
+  copy.erase(NodeId{70});
+  EXPECT_EQ(original, of({1, 70}));
+  copy = of({5});
+  EXPECT_EQ(copy, of({5})) << "nothing is left of the high nodes";
+}
+
 TEST(NodeSet, ShowsItsWordsUpToTheLastMember) {
   EXPECT_EQ(words({}), (std::vector<std::uint64_t>{0}));
   EXPECT_EQ(words(of({0, 63})), (std::vector<std::uint64_t>{(1ULL << 63) | 1}));
