@@ -194,8 +194,7 @@ TEST(AsPublished, SaysWhatIsWrongWithEachReading) {
       }
     };
     (complete.template operator()<P>(), ...);
-  }
-  (AsPublished{});
+  }(AsPublished{});
 }
 
 }  // namespace

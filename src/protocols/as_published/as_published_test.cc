@@ -108,20 +108,19 @@ TEST(RicartAgrawalaAsPublished, NoClockRuleLetsALateOneLookOlder) {
 
 TEST(RicartAgrawalaAsPublished, SameTickGivesAllTheSameTime) {
   auto node = make<Slides>(slides(Slides::Reading::same_tick, 2))[0];
-  receive(node, n1, {.kind = decltype(node)::Kind::request, .time = 9});
+  receive(node, n1, {.kind = Slides::Kind::request, .time = 9});
   request(node);
   EXPECT_EQ(node.time, 1U);
 }
 
 TEST(RicartAgrawalaAsPublished, BlockingServerReadsNoFurtherRequest) {
-  using P = Slides;
-  auto node = make<P>(slides(P::Reading::blocking_rpc, 3))[0];
-  const P::Message ask{.kind = P::Kind::request, .time = 1};
+  auto node = make<Slides>(slides(Slides::Reading::blocking_rpc, 3))[0];
+  const Slides::Message ask{.kind = Slides::Kind::request, .time = 1};
   EXPECT_TRUE(node.ready(ask));
   request(node);
   receive(node, n1, ask);
   EXPECT_FALSE(node.ready(ask));
-  EXPECT_TRUE(node.ready({.kind = P::Kind::reply})) << "answers are return values";
+  EXPECT_TRUE(node.ready({.kind = Slides::Kind::reply})) << "answers are return values";
 }
 
 TEST(MaekawaAsPublished, WithoutRecallsTwoQuorumsWaitForEachOther) {
@@ -146,12 +145,8 @@ void expect_the_deadlock_of_1985(unsigned departure) {
   EXPECT_TRUE(cluster[1].have.contains(n3)) << "node 1 has arbiter 3 and lacks arbiter 4";
 }
 
-TEST(MaekawaAsPublished, OriginalDeadlocks) {
-  expect_the_deadlock_of_1985(1);
-}
-TEST(MaekawaAsPublished, TextbookDeadlocks) {
-  expect_the_deadlock_of_1985(2);
-}
+TEST(MaekawaAsPublished, OriginalDeadlocks) { expect_the_deadlock_of_1985(1); }
+TEST(MaekawaAsPublished, TextbookDeadlocks) { expect_the_deadlock_of_1985(2); }
 
 }  // namespace
 }  // namespace turno

@@ -105,8 +105,7 @@ TEST(NxrB, ResumesWithAHolderThatHandsOverWhenItLeaves) {
 TEST(NxrBAblation, FirstClaimBecomesTheFather) {
   auto root = make<NxrB>(departing(shaped(Topology::star, 4), 1))[0];
   request(root);
-  for (auto node : {n1, n2, n3})
-    receive(root, node, {.kind = NxrB::Kind::request, .node = node});
+  for (auto node : {n1, n2, n3}) receive(root, node, ask(node));
   release(root);
   EXPECT_EQ(root.father, n1);
 }

@@ -11,14 +11,14 @@ using namespace turno::testing;
 using Claim = NxrBh::Claim;
 using Claims = NxrBh::Claims;
 
-template <class P = NxrBh>
-typename P::Message ask(NodeId node, std::uint32_t stamp = 0, std::uint32_t hops = 0) {
-  return {.kind = P::Kind::request, .claim = {node, {stamp}}, .hops = hops};
+NxrBh::Message ask(NodeId node, std::uint32_t stamp = 0, std::uint32_t hops = 0) {
+  return {.kind = NxrBh::Kind::request, .claim = {node, {stamp}}, .hops = hops};
 }
-template <class P = NxrBh>
-typename P::Message token(typename P::Claims claims, std::uint32_t served, std::uint64_t count) {
-  return {
-      .kind = P::Kind::token, .claims = claims, .served = {served}, .fence = Fence::at(1, count)};
+NxrBh::Message token(Claims claims, std::uint32_t served, std::uint64_t count) {
+  return {.kind = NxrBh::Kind::token,
+          .claims = claims,
+          .served = {served},
+          .fence = Fence::at(1, count)};
 }
 
 std::vector<NxrBh> star() { return make<NxrBh>(shaped(Topology::star, 4)); }
@@ -149,30 +149,27 @@ TEST(NxrBh, ResumesWithAHolderThatHandsOverWhenItLeaves) {
 // The three rules without which it breaks: each ablation differs in just that.
 
 TEST(NxrBhAblation, WithoutTheStampTestItAlwaysPointsToTheHub) {
-  using P = NxrBh;
-  auto node = make<P>(departing(shaped(Topology::star, 4), 1))[1];
+  auto node = make<NxrBh>(departing(shaped(Topology::star, 4), 1))[1];
   request(node);
-  receive(node, n0, token<P>({}, 5, 0));
-  receive(node, n3, ask<P>(n3));
+  receive(node, n0, token({}, 5, 0));
+  receive(node, n3, ask(n3));
   release(node);
   EXPECT_TRUE(node.off);
 }
 
 TEST(NxrBhAblation, WithoutTheHopLimitTheHintStays) {
-  using P = NxrBh;
-  auto node = make<P>(departing(shaped(Topology::line, 4), 2))[2];
-  receive(node, n1, ask<P>(n1, 5, 1));
-  receive(node, n1, ask<P>(n3, 0, 3));
+  auto node = make<NxrBh>(departing(shaped(Topology::line, 4), 2))[2];
+  receive(node, n1, ask(n1, 5, 1));
+  receive(node, n1, ask(n3, 0, 3));
   EXPECT_TRUE(node.off);
 }
 
 TEST(NxrBhAblation, WithLocalClaimsFirstCarriedOnesWait) {
-  using P = NxrBh;
-  auto node = make<P>(departing(shaped(Topology::star, 4), 3))[1];
+  auto node = make<NxrBh>(departing(shaped(Topology::star, 4), 3))[1];
   request(node);
-  receive(node, n2, ask<P>(n2));
-  receive(node, n0, token<P>({{n3, {3}}}, 2, 0));
-  EXPECT_EQ(node.queue, (Queue<P::Claim, 3>{{n1, {}}, {n2, {}}, {n3, {3}}}));
+  receive(node, n2, ask(n2));
+  receive(node, n0, token({{n3, {3}}}, 2, 0));
+  EXPECT_EQ(node.queue, (Queue<Claim, 3>{{n1, {}}, {n2, {}}, {n3, {3}}}));
 }
 
 }  // namespace
