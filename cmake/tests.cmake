@@ -2,9 +2,11 @@
 find_package(GTest REQUIRED)
 find_library(RAPIDCHECK rapidcheck REQUIRED)
 include(GoogleTest)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/example)
 
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)
+  list(FILTER sources EXCLUDE REGEX digest_test)
   if(sources)
     add_executable(${room}_test ${sources})
     target_link_libraries(${room}_test PRIVATE ${ARGN} GTest::gmock GTest::gtest_main ${RAPIDCHECK})
@@ -18,7 +20,19 @@ endfunction()
 turno_room_test(core turno_core)
 turno_room_test(protocols turno_core turno_quorum)
 turno_room_test(properties turno_core)
-turno_room_test(sim turno_sim)
+turno_room_test(sim turno_sim turno_quorum)
 turno_room_test(check turno_check)
+# The example of CONTRIBUTING.md is compiled and explored, so that it stays true.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS CONTRIBUTING.md)
+execute_process(COMMAND sed -n "/```cpp/,/```/{/```/d;p}" ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md
+  OUTPUT_FILE ${CMAKE_BINARY_DIR}/example/contributing.h COMMAND_ERROR_IS_FATAL ANY)
+target_include_directories(check_test PRIVATE ${CMAKE_BINARY_DIR}/example)
 turno_room_test(catalogue turno_catalogue)
 turno_room_test(cli turno_cli)
+target_compile_definitions(cli_test PRIVATE TURNO_BINARY="$<TARGET_FILE:turno>")
+add_dependencies(cli_test turno)
+
+# A program of its own, so that another compiler need not build all the rest.
+add_executable(digest_test src/catalogue/digest_test.cc)
+target_link_libraries(digest_test PRIVATE turno_sim turno_quorum GTest::gtest_main)
+gtest_discover_tests(digest_test TEST_PREFIX digest.)

@@ -14,7 +14,6 @@ template <class P>
 Algorithm entry() {
   Algorithm algorithm{.info = P::info};
   if constexpr (requires { P::alone(Setup{}); }) algorithm.alone = P::alone;
-  algorithm.overlapping_requests = requires { P::overlapping_requests; };
   if constexpr (requires { P::departures; }) algorithm.departures = P::departures;
   return algorithm;
 }
@@ -66,8 +65,8 @@ std::vector<Refutable> refutable() {
   std::vector<Refutable> all;
   const auto add = [&](const Algorithm& algorithm, bool published) {
     for (std::size_t i = 0; i < algorithm.departures.size(); ++i)
-      all.push_back({&algorithm, &algorithm.departures[i], static_cast<std::uint8_t>(i + 1),
-                     published});
+      all.push_back(
+          {&algorithm, &algorithm.departures[i], static_cast<std::uint8_t>(i + 1), published});
   };
   for (const auto& algorithm : printed()) add(algorithm, true);
   for (const auto& algorithm : locks()) add(algorithm, false);

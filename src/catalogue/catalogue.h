@@ -19,7 +19,6 @@ struct Algorithm {
   sim::Result (*simulate)(const sim::Options&) = nullptr;  // null for what is as published
   // Messages per entry when nobody competes, if there is an exact formula.
   double (*alone)(const Setup&) = nullptr;
-  bool overlapping_requests = false;
   std::span<const Departure> departures;
 };
 

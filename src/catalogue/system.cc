@@ -13,7 +13,8 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 
 std::string joined(const auto& names, std::string_view separator = ", ") {
   std::string text;
-  for (std::string_view name : names) text += (text.empty() ? "" : std::string(separator)) + std::string(name);
+  for (std::string_view name : names)
+    text += (text.empty() ? "" : std::string(separator)) + std::string(name);
   return text;
 }
 

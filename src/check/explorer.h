@@ -1,4 +1,5 @@
-// Explores every interleaving of a small system, breadth first, so that a counterexample is shortest.
+// Explores every interleaving of a small system, breadth first, so that a counterexample is
+// shortest.
 //
 // One transition: a user wants in, a user leaves, or one message is delivered. Handlers are atomic.
 // The checks, each with what must sometimes happen so that it does not hold emptily:
@@ -72,7 +73,8 @@ class Explorer : private Search {
       }
       expand(frontier_.front(), expanded++);
       frontier_.pop();
-      if (expanded % 65536 == 0 && !within_limits(expanded, frontier_.bytes())) return;
+      const bool look = expanded % 4096 == 0 || table_.size() > options_.max_states;
+      if (look && !within_limits(expanded, frontier_.bytes())) return;
     }
     if (!finding_.property.empty()) report();
   }
@@ -191,12 +193,14 @@ class Explorer : private Search {
   }
 
   [[nodiscard]] bool may_want(const User& user, NodeId node) const {
-    if (!options_.overlapping && (user.inside || user.waiting > 0)) return false;
+    const bool ahead = user.inside || user.waiting > 0;
+    if (ahead && !options_.overlapping) return false;
+    if (user.waiting > 0 && P::info.overlap != Overlap::any) return false;
     return options_.forever ? asks(node) : user.left > 0;
   }
 
-  // Fair actions: whoever is inside leaves, and whatever travels arrives. A message is recognised by
-  // what does not get renumbered.
+  // Fair actions: whoever is inside leaves, and whatever travels arrives. A message is recognised
+  // by what does not get renumbered.
   [[nodiscard]] static Graph::Label label(const WorldView<P>& world, const Action& action) {
     if (action.kind == Action::Kind::want) return 0;
     if (action.kind == Action::Kind::leave) return action.index + 1U;

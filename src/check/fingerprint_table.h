@@ -1,8 +1,8 @@
 // The visited worlds: from a 64-bit fingerprint to the number of the world, in order of discovery.
 // Open addressing with linear probing; `prefetch` some keys, then `insert` them.
 //
-// Two different worlds with one fingerprint would be taken for one. With n worlds the chance that any
-// two collide is about n^2 / 2^65: three in a million for ten million worlds.
+// Two different worlds with one fingerprint would be taken for one. With n worlds the chance that
+// any two collide is about n^2 / 2^65: three in a million for ten million worlds.
 #pragma once
 
 #include <cstddef>
@@ -47,9 +47,7 @@ class FingerprintTable {
         : low(static_cast<std::uint32_t>(fingerprint)),
           high(static_cast<std::uint32_t>(fingerprint >> 32)),
           number(n) {}
-    [[nodiscard]] std::uint64_t fingerprint() const {
-      return (std::uint64_t{high} << 32) | low;
-    }
+    [[nodiscard]] std::uint64_t fingerprint() const { return (std::uint64_t{high} << 32) | low; }
   };
 
   void resize(std::size_t count) {

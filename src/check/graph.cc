@@ -109,7 +109,8 @@ void for_each_component(const Graph& graph, const std::vector<std::uint8_t>& ins
         continue;
       }
       frames.pop_back();
-      if (!frames.empty()) low[frames.back().world] = std::min(low[frames.back().world], low[world]);
+      if (!frames.empty())
+        low[frames.back().world] = std::min(low[frames.back().world], low[world]);
       if (low[world] == index[world] && close(world)) return;
     }
   }
@@ -202,7 +203,8 @@ class Component {
           std::reverse(path.begin(), path.end());
           return path;
         }
-        if (origin.emplace(targets[edge], Origin{world, edge}).second) todo.push_back(targets[edge]);
+        if (origin.emplace(targets[edge], Origin{world, edge}).second)
+          todo.push_back(targets[edge]);
       }
     }
     TURNO_ASSERT(false && "a strongly connected component has a path to each of its edges");

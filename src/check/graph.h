@@ -38,8 +38,8 @@ class Graph {
   // A world from which no good world can be reached; the first one found.
   [[nodiscard]] std::optional<World> trap(const std::vector<std::uint8_t>& good) const;
 
-  // A fair cycle among the worlds for which `inside` holds: every fair action that stays possible on
-  // it is taken on it.
+  // A fair cycle among the worlds for which `inside` holds: every fair action that stays possible
+  // on it is taken on it.
   struct FairCycle {
     std::vector<World> worlds;         // w0, w1, ..., back to w0 (which is not repeated)
     std::vector<std::size_t> actions;  // which edge of each of them is taken

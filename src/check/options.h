@@ -24,12 +24,12 @@ struct Progress {
 struct Options {
   Setup setup;
   Channels channels = Channels::unordered;
-  std::uint16_t requests = 1;          // of each requester, unless forever
-  bool forever = false;                // requests without end; looks for starvation
-  bool overlapping = false;            // a user may ask again before it has been served
-  NodeSet requesters;                  // empty: everybody
-  std::vector<NodeId> holders;         // who is inside at the start
-  std::string property;                // look only at this property; empty: at all
+  std::uint16_t requests = 1;   // of each requester, unless forever
+  bool forever = false;         // requests without end; looks for starvation
+  bool overlapping = false;     // a user may ask again before it has been served
+  NodeSet requesters;           // empty: everybody
+  std::vector<NodeId> holders;  // who is inside at the start
+  std::string property;         // look only at this property; empty: at all
   std::uint64_t max_states = 1'000'000'000;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   std::function<void(const Progress&)> progress;  // called now and then
@@ -51,8 +51,8 @@ struct Result {
   bool acyclic = false;  // every run ends
   double cpu_seconds = 0;
   std::uint64_t bytes = 0;
-  std::vector<TraceStep> trace;   // the shortest way to the violation
-  std::size_t cycle_from = 0;     // starvation: the steps from here on repeat for ever
+  std::vector<TraceStep> trace;    // the shortest way to the violation
+  std::size_t cycle_from = 0;      // starvation: the steps from here on repeat for ever
   std::uint64_t cycle_states = 0;  // starvation: the worlds in which it can go on
 };
 

@@ -1,6 +1,6 @@
 // A world: the values of all nodes, what their users are doing, the messages on their way, and the
-// last fence granted. The search keeps the worlds it has found and not yet expanded in blocks of flat
-// arrays.
+// last fence granted. The search keeps the worlds it has found and not yet expanded in blocks of
+// flat arrays.
 //
 // The fingerprint of a world is a sum over its parts, so the order of messages in memory does not
 // matter and a successor's fingerprint follows from what changed.
@@ -268,8 +268,8 @@ std::uint64_t fingerprint(const WorldView<P>& world, Channels channels, const Le
   return sum;
 }
 
-// The sum of a successor's parts, from what changed: equal to `fingerprint` of the world it makes, if
-// messages are unordered.
+// The sum of a successor's parts, from what changed: equal to `fingerprint` of the world it makes,
+// if messages are unordered.
 template <Protocol P>
 std::uint64_t successor_sum(const WorldView<P>& before, const Successor<P>& successor) {
   auto sum = before.sum - before.node_hashes[successor.at.index()] + successor.node_hash;

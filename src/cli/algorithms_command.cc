@@ -48,10 +48,10 @@ void print_text() {
   fmt::print("What the checker refutes:\n\n");
   Table wrong({"command", "flaw"});
   for (const auto& [algorithm, departure, number, published] : refutable())
-    wrong.add({fmt::format("turno check {} --{} {} {}", algorithm->info.name,
-                           published ? "as-published" : "without", departure->name,
-                           departure->example),
-               std::string(departure->flaw)});
+    wrong.add(
+        {fmt::format("turno check {} --{} {} {}", algorithm->info.name,
+                     published ? "as-published" : "without", departure->name, departure->example),
+         std::string(departure->flaw)});
   fmt::print("{}", wrong.text());
 }
 

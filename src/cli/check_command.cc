@@ -31,9 +31,9 @@ struct Request {
 };
 
 const std::vector<std::string>& properties() {
-  static const std::vector<std::string> names = {
-      "exclusion", "token",     "fence",      "invariant", "addressee",
-      "deadlock",  "trap",      "starvation", "sometimes"};
+  static const std::vector<std::string> names = {"exclusion", "token",      "fence",
+                                                 "invariant", "addressee",  "deadlock",
+                                                 "trap",      "starvation", "sometimes"};
   return names;
 }
 
@@ -71,15 +71,14 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   options.property = request.property;
   options.max_states = request.max_states;
   options.max_bytes = static_cast<std::uint64_t>(request.memory_gib * 1024 * 1024 * 1024);
-  if (request.requests < 1 || request.requests > 1000)
-    throw UsageError("--requests is 1 to 1000");
+  if (request.requests < 1 || request.requests > 1000) throw UsageError("--requests is 1 to 1000");
   options.requests = static_cast<std::uint16_t>(request.requests);
   if (request.system.nodes < 1 || request.system.nodes > most_nodes)
     throw UsageError(fmt::format("the checker explores 1 to {} nodes, not {}", most_nodes,
                                  request.system.nodes));
   if (request.overlapping && request.forever)
     throw UsageError("--overlapping and --forever exclude each other");
-  if (request.overlapping && !algorithm.overlapping_requests)
+  if (request.overlapping && algorithm.info.overlap == Overlap::never)
     throw UsageError(std::string(algorithm.info.name) +
                      " serves one request of a node at a time; --overlapping is for nxr, nxr-b and "
                      "nxr-bh");
@@ -134,7 +133,8 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
 }
 
 void print_text(const Chosen& chosen, const check::Result& result) {
-  const auto rate = result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
+  const auto rate =
+      result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
   fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
              result.transitions, result.depth, result.cpu_seconds, brief(rate), result.bytes >> 20);
   switch (result.verdict) {
@@ -219,9 +219,8 @@ int run_check(const Request& request) {
   const auto& algorithm = *chosen.algorithm;
   auto options = make_options(request, algorithm);
   const bool all_trees = request.system.topology == "all";
-  const auto setups = all_trees
-                          ? make_setups_of_all_trees(algorithm.info, request.system)
-                          : std::vector<Setup>{make_setup(algorithm.info, request.system)};
+  const auto setups = all_trees ? make_setups_of_all_trees(algorithm.info, request.system)
+                                : std::vector<Setup>{make_setup(algorithm.info, request.system)};
   ProgressLine line;
   std::vector<check::Result> results;
   for (const auto& setup : setups) {
@@ -260,11 +259,13 @@ void add_check(CLI::App& app, Job& job) {
   command->add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'")->required();
   add_system_options(*command, request->system);
   command->get_option("--topology")
-      ->description("Initial shape, or 'all': every rooted tree (default: what suits the algorithm)");
+      ->description(
+          "Initial shape, or 'all': every rooted tree (default: what suits the algorithm)");
   command->add_option("-r,--requests", request->requests, "Requests of each node")
       ->capture_default_str();
-  command->add_flag("--forever", request->forever,
-                    "Requests without end: looks for starvation (a fair cycle in which a node waits)");
+  command->add_flag(
+      "--forever", request->forever,
+      "Requests without end: looks for starvation (a fair cycle in which a node waits)");
   command->add_flag("--overlapping", request->overlapping,
                     "A node may ask again before it has been served");
   command->add_option("--channels", request->channels,
@@ -279,8 +280,9 @@ void add_check(CLI::App& app, Job& job) {
                           "What is printed instead, by name (default: the first reading)");
   published->expected(0, 1)->default_str("*");
   command->add_option("--without", request->without, "The algorithm without one of its rules");
-  command->add_option("--trace", request->trace,
-                      "Write the counterexample to this file, as JSON Lines ('-': standard output)");
+  command->add_option(
+      "--trace", request->trace,
+      "Write the counterexample to this file, as JSON Lines ('-': standard output)");
   command->add_option("--max-states", request->max_states, "Give up beyond")->capture_default_str();
   command->add_option("--memory", request->memory_gib, "Give up beyond, in GiB")
       ->capture_default_str();
@@ -291,7 +293,8 @@ void add_check(CLI::App& app, Job& job) {
       "  turno check nxr --nodes 5 --topology all\n"
       "  turno check nxr-bh --nodes 4 --forever\n"
       "  turno check nxr --as-published kept-on-exit --nodes 2 --requests 2\n"
-      "  turno check maekawa --as-published --nodes 5 --quorums 034,134,234,34,34 --requesters 0-2\n"
+      "  turno check maekawa --as-published --nodes 5 --quorums 034,134,234,34,34 --requesters "
+      "0-2\n"
       "\nExit status: 0 it holds, 1 it is violated, 2 a limit was reached.\n");
   command->callback([&job, request] { job = [request] { return run_check(*request); }; });
 }

@@ -157,12 +157,13 @@ int compare(const Request& request) {
   bool good = true;
   for (const auto* algorithm : chosen) {
     const auto& info = algorithm->info;
-    line.show(fmt::format("{} {} {}",
-                          bar(static_cast<double>(rows.size()) / static_cast<double>(chosen.size())),
-                          rows.size(), info.name));
+    line.show(fmt::format(
+        "{} {} {}", bar(static_cast<double>(rows.size()) / static_cast<double>(chosen.size())),
+        rows.size(), info.name));
     const auto system = system_for(info, request);
     Row row{.algorithm = algorithm,
-            .topology = system.topology.empty() ? std::string(default_topology(info)) : system.topology};
+            .topology =
+                system.topology.empty() ? std::string(default_topology(info)) : system.topology};
     const auto setup = make_setup(info, system);
     if (algorithm->alone != nullptr) row.alone = algorithm->alone(setup);
     if (request.check) {
@@ -202,14 +203,16 @@ int compare(const Request& request) {
 }  // namespace
 
 void add_compare(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("compare", "Compare the lock algorithms on the same workloads");
+  auto* command =
+      app.add_subcommand("compare", "Compare the lock algorithms on the same workloads");
   auto request = std::make_shared<Request>();
   command->add_option("ALGORITHM", request->only, "Only these (default: all)");
   add_system_options(*command, request->system);
   request->workload.add_to(*command);
   command->remove_option(command->get_option("--arrivals"));
-  command->add_option("--arrivals", request->arrivals,
-                      "poisson:R or closed:THINK; give several for several columns")
+  command
+      ->add_option("--arrivals", request->arrivals,
+                   "poisson:R or closed:THINK; give several for several columns")
       ->take_all()
       ->allow_extra_args(false)
       ->default_str("poisson:0.5");

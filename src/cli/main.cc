@@ -35,8 +35,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     fmt::print(stderr, "turno: {}\n", error.what());
-    fmt::print(stderr, "Try 'turno {}--help'.\n",
-               app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ");
+    fmt::print(
+        stderr, "Try 'turno {}--help'.\n",
+        app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ");
     return turno::cli::exit_usage;
   }
   return job();

@@ -106,12 +106,11 @@ void print_json(const Request& request, const sim::Options& options, const Info&
       .add("events_per_second", cpu > 0 ? static_cast<double>(events) / cpu : 0.0);
   if (runs.results.size() > 1)
     json.add("repeat", runs.results.size())
-        .add("ci95", Json()
-                         .add("messages_per_entry", per_entry.ci95)
-                         .add("wait_ms", Json()
-                                             .add("mean", wait.ci95)
-                                             .add("p50", p50.ci95)
-                                             .add("p99", p99.ci95)));
+        .add("ci95",
+             Json()
+                 .add("messages_per_entry", per_entry.ci95)
+                 .add("wait_ms",
+                      Json().add("mean", wait.ci95).add("p50", p50.ci95).add("p99", p99.ci95)));
   if (!runs.violation().empty()) json.add("violation", runs.violation());
   fmt::print("{}\n", json.text());
 }
@@ -131,13 +130,17 @@ void print_text(const Request& request, const sim::Options& options, const Info&
              request.system.seed, n > 1 ? fmt::format(" to {}", request.system.seed + n - 1) : "");
   fmt::print("  entries             {}\n", runs.total(TURNO_FIELD(entries)));
   fmt::print("  messages per entry  {}   (alone {}, crowded {})\n",
-             with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4), info.low, info.high);
+             with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4), info.low,
+             info.high);
   for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
     fmt::print("    {:<17} {}\n", runs.results.front().messages_by_kind[i].first,
                runs.total([&](const sim::Result& r) { return r.messages_by_kind[i].second; }));
-  fmt::print("  waiting, mean       {} ms\n", with_interval(runs.over(TURNO_FIELD(wait_mean_ms)), n, 3));
-  fmt::print("    median            {} ms\n", with_interval(runs.over(TURNO_FIELD(wait_p50_ms)), n, 3));
-  fmt::print("    99 %              {} ms\n", with_interval(runs.over(TURNO_FIELD(wait_p99_ms)), n, 3));
+  fmt::print("  waiting, mean       {} ms\n",
+             with_interval(runs.over(TURNO_FIELD(wait_mean_ms)), n, 3));
+  fmt::print("    median            {} ms\n",
+             with_interval(runs.over(TURNO_FIELD(wait_p50_ms)), n, 3));
+  fmt::print("    99 %              {} ms\n",
+             with_interval(runs.over(TURNO_FIELD(wait_p99_ms)), n, 3));
   fmt::print("    longest           {:.3f} ms\n", runs.largest(TURNO_FIELD(wait_max_ms)));
   fmt::print("  entries per second  {:.3f} of simulated time\n",
              runs.over(TURNO_FIELD(entries_per_second())).mean);
@@ -175,12 +178,11 @@ int simulate(const Request& request) {
     if (line.visible())
       options.progress = [&](std::uint64_t entries) {
         if (!line.due()) return;
-        const auto done = static_cast<double>(i) + static_cast<double>(entries) /
-                                                       static_cast<double>(options.entries);
-        line.show(fmt::format("{} {:.0f} %, run {} of {}",
-                              bar(done / static_cast<double>(request.repeat)),
-                              100 * done / static_cast<double>(request.repeat), i + 1,
-                              request.repeat));
+        const auto done = static_cast<double>(i) +
+                          static_cast<double>(entries) / static_cast<double>(options.entries);
+        line.show(fmt::format(
+            "{} {:.0f} %, run {} of {}", bar(done / static_cast<double>(request.repeat)),
+            100 * done / static_cast<double>(request.repeat), i + 1, request.repeat));
       };
     runs.results.push_back(algorithm.simulate(options));
   }
@@ -203,8 +205,9 @@ void add_sim(CLI::App& app, Job& job) {
   command->add_option("--seed", request->system.seed, "Draws everything")->capture_default_str();
   command->add_option("--channels", request->channels,
                       "fifo or unordered (default: what the algorithm needs)");
-  command->add_option("--repeat", request->repeat,
-                      "Runs, with seeds from --seed on; adds 95 % confidence intervals")
+  command
+      ->add_option("--repeat", request->repeat,
+                   "Runs, with seeds from --seed on; adds 95 % confidence intervals")
       ->capture_default_str();
   command->add_option("--trace", request->trace,
                       "Write every event to this file, as JSON Lines ('-': standard output)");

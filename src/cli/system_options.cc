@@ -7,8 +7,9 @@ void add_system_options(CLI::App& command, System& system) {
   command.add_option("--topology", system.topology,
                      "Initial shape: line, star, radiating-star, binary-tree, ternary-tree, "
                      "random-tree, ring, complete (default: what suits the algorithm)");
-  command.add_option("--quorums", system.quorums,
-                     "maekawa: cyclic, grid, majority, or one quorum a node, as in 012,013,023,123");
+  command.add_option(
+      "--quorums", system.quorums,
+      "maekawa: cyclic, grid, majority, or one quorum a node, as in 012,013,023,123");
   command.add_option("--carry", system.carry, "nxr-b: claims that a token may carry");
 }
 

@@ -19,11 +19,13 @@ struct Workload {
   std::uint64_t entries = 100'000;
 
   void add_to(CLI::App& command) {
-    command.add_option("--arrivals", arrivals,
-                       "poisson:R (R requests a second and node) or closed:THINK")
+    command
+        .add_option("--arrivals", arrivals,
+                    "poisson:R (R requests a second and node) or closed:THINK")
         ->capture_default_str();
-    command.add_option("--busy", busy,
-                       "An arrival at a node that waits or is inside: lose it, or queue it there")
+    command
+        .add_option("--busy", busy,
+                    "An arrival at a node that waits or is inside: lose it, or queue it there")
         ->capture_default_str();
     command.add_option("--hold", hold, "Time inside")->capture_default_str();
     command.add_option("--delay", delay, "Time of a message on its way")->capture_default_str();

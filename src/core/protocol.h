@@ -26,6 +26,9 @@ struct Demand {};
 // The shape in which an algorithm arranges its nodes.
 enum class Shape : std::uint8_t { tree, ring, complete };
 
+// May a user ask again before it has been served? No; once, before it leaves; or as it likes.
+enum class Overlap : std::uint8_t { never, before_leaving, any };
+
 // What there is to say about an algorithm without running it.
 struct Info {
   std::string_view name;     // as on the command line
@@ -34,6 +37,7 @@ struct Info {
   Shape shape = Shape::complete;
   bool fifo = false;         // needs channels that keep order
   bool voting = false;       // needs quorums
+  Overlap overlap = Overlap::never;
   std::string_view low;      // messages per entry when nobody competes, as a formula
   std::string_view high;     // and when everybody always competes
 };

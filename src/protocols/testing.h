@@ -136,9 +136,9 @@ class Cluster {
 
   TraceStep want(NodeId node) {
     auto& user = users_.at(node.index());
-    constexpr bool overlapping = requires { P::overlapping_requests; };
-    if (!overlapping && (user.inside || user.waiting > 0))
-      throw std::logic_error("node " + describe(node) + " has already asked");
+    const bool too_soon = (user.waiting > 0 && P::info.overlap != Overlap::any) ||
+                          (user.inside && P::info.overlap == Overlap::never);
+    if (too_soon) throw std::logic_error("node " + describe(node) + " has already asked");
     ++user.waiting;
     return act(TraceStep::Kind::request, node, {.kind = Kind::request});
   }

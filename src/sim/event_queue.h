@@ -1,5 +1,5 @@
-// The events of a simulation, in the order of time; equal times in the order of insertion. Time only
-// moves forward: nothing is pushed before the last popped time.
+// The events of a simulation, in the order of time; equal times in the order of insertion. Time
+// only moves forward: nothing is pushed before the last popped time.
 //
 // Two queues behind the same three calls. A 4-ary heap is the faster one with few pending events, a
 // radix heap with many (bench/event_queue measures both); EventQueue takes the right one.

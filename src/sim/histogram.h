@@ -1,5 +1,5 @@
-// Counts of lengths of time, in buckets of less than one percent width. The mean and the maximum are
-// exact, quantiles are exact to a bucket.
+// Counts of lengths of time, in buckets of less than one percent width. The mean and the maximum
+// are exact, quantiles are exact to a bucket.
 #pragma once
 
 #include <bit>
@@ -22,9 +22,7 @@ class Histogram {
   }
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  [[nodiscard]] double mean() const {
-    return count_ == 0 ? 0 : sum_ / static_cast<double>(count_);
-  }
+  [[nodiscard]] double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
   [[nodiscard]] Time max() const { return max_; }
 
   // The smallest value that at least the share q of all values do not exceed, up to bucket width.

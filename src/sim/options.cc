@@ -17,7 +17,8 @@ Arrivals parse_arrivals(std::string_view text) {
     arrivals.kind = Arrivals::Kind::closed;
     arrivals.think = parse_distribution(rest);
   } else if (kind == "poisson") {
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), arrivals.rate);
+    const auto [end, error] =
+        std::from_chars(rest.data(), rest.data() + rest.size(), arrivals.rate);
     if (error != std::errc() || end != rest.data() + rest.size() || !(arrivals.rate > 0) ||
         arrivals.rate > 1e9)
       refuse("needs a rate in requests per second and node, above 0, as in poisson:0.5");

@@ -37,8 +37,8 @@ struct Options {
   Distribution delay = Distribution::uniform(0, 100'000'000);
   std::uint64_t entries = 100'000;
   std::uint64_t seed = 1;
-  std::function<void(const TraceStep&)> trace;                // called for every event
-  std::function<void(std::uint64_t entries)> progress;        // called now and then
+  std::function<void(const TraceStep&)> trace;          // called for every event
+  std::function<void(std::uint64_t entries)> progress;  // called now and then
 };
 
 struct Result {

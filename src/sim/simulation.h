@@ -77,17 +77,17 @@ class Simulation {
   }
 
   void happen(Event& event) {
-    digest_.add(static_cast<std::uint64_t>(now_) ^
-                (std::uint64_t{event.node.value} << 40) ^ static_cast<std::uint64_t>(event.what));
+    digest_.add(static_cast<std::uint64_t>(now_) ^ (std::uint64_t{event.node.value} << 40) ^
+                static_cast<std::uint64_t>(event.what));
     switch (event.what) {
       case What::arrival:
         return arrive(event.node);
       case What::leave:
         return leave(event.node);
       case What::deliver:
-        return feed(event.node, {.kind = InputKind::receive,
-                                 .from = event.from,
-                                 .message = std::move(event.message)});
+        return feed(
+            event.node,
+            {.kind = InputKind::receive, .from = event.from, .message = std::move(event.message)});
     }
   }
 
@@ -114,7 +114,7 @@ class Simulation {
   void leave(NodeId node) {
     monitor_.leave();
     const bool more = options_.busy == Busy::queue && !backlog_[node.index()].empty();
-    if constexpr (requires { P::request_before_release; }) {
+    if constexpr (P::info.overlap == Overlap::before_leaving) {
       if (more) request(node, backlog_[node.index()].pop());
       if (!more) users_[node.index()].busy = false;
       feed(node, {.kind = InputKind::release});
@@ -169,7 +169,8 @@ class Simulation {
   void schedule(Time delay, Event&& event) { queue_.push(now_ + delay, std::move(event)); }
 
   Time next_arrival() {
-    if (options_.arrivals.kind == Arrivals::Kind::closed) return options_.arrivals.think.draw(random_);
+    if (options_.arrivals.kind == Arrivals::Kind::closed)
+      return options_.arrivals.think.draw(random_);
     return static_cast<Time>(random_.exponential() * 1e9 / options_.arrivals.rate);
   }
 

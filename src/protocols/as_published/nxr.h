@@ -17,7 +17,8 @@ struct Nxr {
   static constexpr Info info{.name = "nxr",
                              .title = "nxr as printed",
                              .source = "seed 004, Fig. 2",
-                             .shape = Shape::tree};
+                             .shape = Shape::tree,
+                             .overlap = Overlap::any};
   static constexpr std::array departures = {
       Departure{"figure-2", "Fig. 2 to the letter", "--nodes 2 --requests 2"},
       Departure{"nil-enqueued", "F1: a token without return address leaves NIL in the queue",
@@ -127,8 +128,6 @@ struct Nxr {
 
   [[nodiscard]] bool has_token() const { return token; }
   static bool carries_token(const Message& message) { return message.kind == Kind::token; }
-
-  static constexpr bool overlapping_requests = true;
 
   // The paper's own lemmas.
   static std::string_view broken_invariant(const Snapshot<Nxr>& world) {

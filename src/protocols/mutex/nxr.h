@@ -23,6 +23,7 @@ struct Nxr {
                              .title = "Naimi's forest routes requests, Raymond's queues serve them",
                              .source = "Perez Rojas, Orellana 2005 (seed 004), corrected",
                              .shape = Shape::tree,
+                             .overlap = Overlap::any,
                              .low = "H(N-1)",
                              .high = "about 2.6"};
 
@@ -65,9 +66,6 @@ struct Nxr {
   }
 
   static double alone(const Setup& setup) { return harmonic(setup.size() - 1); }
-
-  // The user may ask again before it has been served: the claims queue up.
-  static constexpr bool overlapping_requests = true;
 
   void request(Demand, Out& out) {
     const bool first = queue.empty();

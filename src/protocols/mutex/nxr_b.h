@@ -22,6 +22,7 @@ struct NxrB {
                              .title = "nxr whose token carries claims along",
                              .source = "ours, after seed 004",
                              .shape = Shape::tree,
+                             .overlap = Overlap::before_leaving,
                              .low = "H(N-1)",
                              .high = "about 2"};
   static constexpr std::array departures = {
@@ -77,11 +78,8 @@ struct NxrB {
 
   static double alone(const Setup& setup) { return harmonic(setup.size() - 1); }
 
-  // The user may ask again before it has been served, and should ask again before it leaves: its new
-  // claim then travels with the token.
-  static constexpr bool overlapping_requests = true;
-  static constexpr bool request_before_release = true;
-
+  // A user that wants in again does well to ask before it leaves: its claim then travels with the
+  // token.
   void request(Demand, Out& out) {
     const bool first = queue.empty();
     queue.push(self);

@@ -29,6 +29,7 @@ struct NxrBh {
                              .title = "nxr-b with a hub that knows the newest requester",
                              .source = "ours, after seed 004",
                              .shape = Shape::tree,
+                             .overlap = Overlap::before_leaving,
                              .low = "about 3(N-1)/N",
                              .high = "about 2"};
   enum class Without : std::uint8_t { nothing, stamp_test, hop_limit, carried_first };
@@ -102,11 +103,8 @@ struct NxrBh {
     return node;
   }
 
-  // The user may ask again before it has been served, and should ask again before it leaves: its new
-  // claim then travels with the token.
-  static constexpr bool overlapping_requests = true;
-  static constexpr bool request_before_release = true;
-
+  // A user that wants in again does well to ask before it leaves: its claim then travels with the
+  // token.
   void request(Demand, Out& out) {
     const bool first = queue.empty();
     queue.push({self, {}});

@@ -1,0 +1,313 @@
+// The commands as a user runs them: what they print, the contract of their JSON, their exit status,
+// and what they answer to impossible wishes.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/json/src.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "catalogue/catalogue.h"
+
+namespace turno {
+namespace {
+
+namespace json = boost::json;
+
+struct Outcome {
+  int status = 0;
+  std::string output;  // standard output and standard error together
+};
+
+Outcome turno(const std::string& arguments) {
+  const auto command = std::string(TURNO_BINARY) + " " + arguments + " 2>&1";
+  auto* pipe = ::popen(command.c_str(), "r");
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    outcome.output.append(buffer.data(), got);
+  const auto status = ::pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+json::object parsed(const Outcome& outcome) {
+  std::error_code error;
+  auto value = json::parse(outcome.output, error);
+  EXPECT_FALSE(error) << outcome.output;
+  return error ? json::object() : value.as_object();
+}
+
+void expect_fields(const json::object& object, std::initializer_list<const char*> fields) {
+  for (const auto* field : fields) EXPECT_TRUE(object.contains(field)) << field;
+}
+
+// A directory that is gone after the test.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = std::filesystem::temp_directory_path() / "turno-test-XXXXXX";
+    path_ = ::mkdtemp(name.data());
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::string operator/(const std::string& file) const { return path_ + "/" + file; }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::string path_;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(CommandLine, HelpIsThereForEverything) {
+  for (const auto* command : {"", "algorithms", "sim", "check", "compare", "completion"}) {
+    const auto help = turno(std::string(command) + " --help");
+    EXPECT_EQ(help.status, 0) << command;
+    EXPECT_NE(help.output.find("turno"), std::string::npos);
+    if (*command != '\0') {
+      EXPECT_NE(help.output.find("Example"), std::string::npos) << command;
+    }
+  }
+  EXPECT_EQ(turno("--version").output.substr(0, 6), "turno ");
+}
+
+TEST(CommandLine, SimKeepsItsContract) {
+  const auto outcome = turno(
+      "sim nxr --nodes 31 --topology binary-tree --arrivals poisson:0.5 --hold 10ms "
+      "--delay uniform:0ms:100ms --entries 20000 --seed 1 --json");
+  EXPECT_EQ(outcome.status, 0);
+  const auto result = parsed(outcome);
+  expect_fields(result, {"algorithm", "nodes", "topology", "seed", "entries", "messages",
+                         "messages_per_entry", "messages_by_kind", "wait_ms", "inside_max",
+                         "digest", "events", "events_per_second"});
+  expect_fields(result.at("wait_ms").as_object(), {"mean", "p50", "p99", "max"});
+  EXPECT_EQ(result.at("algorithm"), "nxr");
+  EXPECT_EQ(result.at("nodes"), 31);
+  EXPECT_EQ(result.at("entries"), 20000);
+  EXPECT_EQ(result.at("inside_max"), 1);
+  const auto& kinds = result.at("messages_by_kind").as_object();
+  EXPECT_EQ(kinds.at("request").as_int64() + kinds.at("token").as_int64(),
+            result.at("messages").as_int64());
+  EXPECT_FALSE(result.contains("ci95"));
+}
+
+TEST(CommandLine, RepeatedSimulationsHaveConfidenceIntervals) {
+  const auto result = parsed(turno("sim naimi-trehel --nodes 7 --entries 2000 --repeat 5 --json"));
+  EXPECT_EQ(result.at("repeat"), 5);
+  EXPECT_EQ(result.at("entries"), 10000);
+  expect_fields(result.at("ci95").as_object(), {"messages_per_entry", "wait_ms"});
+  EXPECT_GT(result.at("ci95").at("messages_per_entry").as_double(), 0);
+}
+
+TEST(CommandLine, CheckKeepsItsContract) {
+  const auto outcome = turno(
+      "check naimi-trehel --nodes 4 --requests 1 --topology line --channels unordered --json");
+  EXPECT_EQ(outcome.status, 0);
+  const auto result = parsed(outcome);
+  expect_fields(result, {"algorithm", "nodes", "requests", "channels", "states", "transitions",
+                         "depth", "verdict", "property", "seconds", "states_per_second"});
+  EXPECT_EQ(result.at("verdict"), "holds");
+  EXPECT_EQ(result.at("states"), 1446);
+  EXPECT_EQ(result.at("channels"), "unordered");
+}
+
+TEST(CommandLine, CheckSaysByItsStatusHowItEnded) {
+  EXPECT_EQ(turno("check central").status, 0);
+  EXPECT_EQ(turno("check lamport --channels unordered --nodes 2").status, 1);
+  EXPECT_EQ(turno("check nxr --nodes 5 --requests 2 --max-states 1000").status, 2);
+  EXPECT_EQ(
+      parsed(turno("check nxr --nodes 5 --requests 2 --max-states 1000 --json")).at("verdict"),
+      "limit");
+}
+
+// The list of what is refuted names a command for each: every one of them must refute.
+TEST(CommandLine, EveryRefutationInTheListRefutes) {
+  std::size_t count = 0;
+  for (const auto& wrong : refutable()) {
+    const auto command = "check " + std::string(wrong.algorithm->info.name) +
+                         (wrong.published ? " --as-published " : " --without ") +
+                         std::string(wrong.departure->name) + " " +
+                         std::string(wrong.departure->example);
+    const auto outcome = turno(command);
+    EXPECT_EQ(outcome.status, 1) << command << "\n" << outcome.output;
+    EXPECT_NE(outcome.output.find("violated: "), std::string::npos);
+    EXPECT_NE(turno("algorithms").output.find(command), std::string::npos) << command;
+    ++count;
+  }
+  EXPECT_EQ(count, 18U);
+}
+
+TEST(CommandLine, AlgorithmsAreListed) {
+  const auto list = parsed(turno("algorithms --json")).at("algorithms").as_array();
+  EXPECT_EQ(list.size(), 14U);
+  for (const auto& entry : list)
+    expect_fields(entry.as_object(), {"name", "title", "source", "channels", "variants"});
+}
+
+TEST(CommandLine, CheckOfAllTreesAddsThemUp) {
+  const auto result = parsed(turno("check nxr --nodes 4 --topology all --json"));
+  EXPECT_EQ(result.at("trees"), 4);
+  std::int64_t sum = 0;
+  for (const auto& states : result.at("states_by_tree").as_array()) sum += states.as_int64();
+  EXPECT_EQ(result.at("states"), sum);
+}
+
+TEST(CommandLine, CompareMakesATableACsvAndJson) {
+  const Scratch scratch;
+  const auto outcome =
+      turno("compare nxr dir --nodes 5 --entries 500 --check --csv " + (scratch / "t.csv"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("holds"), std::string::npos);
+  const auto csv = contents(scratch / "t.csv");
+  EXPECT_EQ(csv.substr(0, 18), "algorithm,topology");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  const auto result =
+      parsed(turno("compare --nodes 5 --entries 500 --json "
+                   "--arrivals poisson:0.1 --arrivals poisson:2"));
+  EXPECT_EQ(result.at("algorithms").as_array().size(), 14U);
+  EXPECT_EQ(result.at("algorithms").as_array()[0].at("workloads").as_array().size(), 2U);
+}
+
+struct Wish {
+  const char* arguments;
+  const char* answer;
+};
+
+TEST(CommandLine, ImpossibleWishesAreAnsweredWithWhatIsPossible) {
+  const Wish wishes[] = {
+      {"sim nxrr", "did you mean nxr"},
+      {"check ricart", "did you mean ricart-agrawala"},
+      {"sim zebra", "there are central, lamport"},
+      {"chek nxr", "did you mean check"},
+      {"sim raymond --topology ring", "allowed: line, star, radiating-star, binary-tree"},
+      {"sim nxr --topology heap", "there is no topology 'heap'; there are line, star"},
+      {"sim nxr --nodes 0", "a system has 1 to 10000000 nodes, not 0"},
+      {"sim nxr --nodes -1", "nodes"},
+      {"sim nxr --delay -3ms", "is negative"},
+      {"sim nxr --hold 3parsec", "unknown unit 'parsec'"},
+      {"sim nxr --arrivals poisson:0", "above 0"},
+      {"sim nxr --entries 0", "--entries is 1 or more"},
+      {"sim nxr --repeat 0", "--repeat is 1 or more"},
+      {"sim nxr --busy hide", "--busy is lose or queue"},
+      {"sim nxr --arrivals closed:1s --busy queue", "a closed user never asks twice"},
+      {"sim nxr --quorums grid", "does not vote"},
+      {"sim nxr --carry 2", "--carry is for nxr-b"},
+      {"sim maekawa --quorums circle", "there are cyclic, grid, majority"},
+      {"sim maekawa --nodes 2 --quorums 0,1", "share no node"},
+      {"sim maekawa --nodes 3 --quorums 01,12", "give one for each node"},
+      {"sim maekawa --nodes 2 --quorums 01,05", "the nodes are 0 to 1"},
+      {"sim nxr --channels tin-cans", "fifo or unordered"},
+      {"check nxr --nodes 17", "1 to 16 nodes"},
+      {"check nxr --requests 0", "--requests is 1 to 1000"},
+      {"check nxr --property beauty", "there is no property 'beauty'"},
+      {"check nxr --as-published figure-3", "did you mean figure-2"},
+      {"check central --as-published", "nothing is printed wrongly about central"},
+      {"check nxr-bh --without stamps", "did you mean stamp-test"},
+      {"check central --without anything", "no rule of central can be taken away"},
+      {"check central --overlapping", "one request of a node at a time"},
+      {"check nxr --requesters 0-9", "the nodes are 0 to 2"},
+      {"check nxr --requesters 2-0", "goes backwards"},
+      {"check dir --topology all", "does not run on trees"},
+      {"check nxr --holder 0,1", "one --holder"},
+      {"completion tcsh", "bash, zsh, fish"},
+      {"sim", "ALGORITHM is required"},
+      {"sim nxr --colour red", "--colour"},
+      {"", "A subcommand is required"},
+  };
+  for (const auto& wish : wishes) {
+    const auto outcome = turno(wish.arguments);
+    EXPECT_EQ(outcome.status, 64) << wish.arguments << "\n" << outcome.output;
+    EXPECT_NE(outcome.output.find(wish.answer), std::string::npos) << wish.arguments << "\n"
+                                                                   << outcome.output;
+  }
+}
+
+TEST(Trace, OfASimulationIsOneLineAnEvent) {
+  const Scratch scratch;
+  const auto outcome =
+      turno("sim nxr --nodes 3 --entries 20 --json --trace " + (scratch / "run.jsonl"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  std::istringstream lines(contents(scratch / "run.jsonl"));
+  std::string line;
+  std::int64_t last = 0, entries = 0;
+  while (std::getline(lines, line)) {
+    const auto step = json::parse(line).as_object();
+    expect_fields(step, {"time_ns", "event", "node"});
+    EXPECT_GE(step.at("time_ns").as_int64(), last);
+    last = step.at("time_ns").as_int64();
+    entries += step.contains("enters") ? 1 : 0;
+  }
+  EXPECT_EQ(entries, 20);
+}
+
+TEST(Trace, OfACounterexampleHasItsSteps) {
+  const Scratch scratch;
+  const auto outcome =
+      turno("check lamport --channels unordered --nodes 2 --trace " + (scratch / "t"));
+  EXPECT_EQ(outcome.status, 1);
+  const auto text = contents(scratch / "t");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  EXPECT_EQ(turno("check lamport --channels unordered --nodes 2 --trace -").output, text);
+}
+
+TEST(Trace, ThatCannotBeWrittenIsAnErrorAndLosesNothing) {
+  auto outcome = turno("sim nxr --entries 1000 --trace /dev/full");
+  EXPECT_EQ(outcome.status, 125);
+  EXPECT_NE(outcome.output.find("No space left on device"), std::string::npos);
+  outcome = turno("sim nxr --entries 10 --trace /no/such/directory/file");
+  EXPECT_EQ(outcome.status, 125);
+  EXPECT_NE(outcome.output.find("No such file or directory"), std::string::npos);
+  outcome = turno("check lamport --channels unordered --nodes 2 --trace /dev/full");
+  EXPECT_EQ(outcome.status, 125);
+}
+
+// A disk of 64 KiB: what was there before stays, and nothing half-written is left.
+TEST(Trace, OnAFullDiskLeavesTheOldFile) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to mount a small disk";
+  const Scratch scratch;
+  const auto disk = scratch / "disk";
+  std::filesystem::create_directory(disk);
+  if (std::system(("mount -t tmpfs -o size=64k none " + disk + " 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "cannot mount here";
+  std::ofstream(disk + "/run.jsonl") << "the old one\n";
+  const auto outcome = turno("sim nxr --entries 10000 --trace " + disk + "/run.jsonl");
+  EXPECT_EQ(outcome.status, 125) << outcome.output;
+  EXPECT_NE(outcome.output.find("No space left on device"), std::string::npos);
+  EXPECT_EQ(contents(disk + "/run.jsonl"), "the old one\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(disk), {}), 1);
+  EXPECT_EQ(std::system(("umount " + disk).c_str()), 0);
+}
+
+TEST(CommandLine, CompletionKnowsCommandsAndAlgorithms) {
+  const auto script = turno("completion bash").output;
+  EXPECT_NE(script.find("complete -o default -F _turno turno"), std::string::npos);
+  EXPECT_NE(script.find("naimi-trehel"), std::string::npos);
+  const Scratch scratch;
+  std::ofstream(scratch / "c.bash") << script << R"(
+COMP_WORDS=(turno check nxr-); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno sim --to); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
+)";
+  auto* pipe = ::popen(("bash " + (scratch / "c.bash")).c_str(), "r");
+  std::array<char, 256> buffer{};
+  const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe);
+  EXPECT_EQ(::pclose(pipe), 0);
+  EXPECT_EQ(std::string(buffer.data(), got), "nxr-b nxr-bh\n--topology\n");
+}
+
+}  // namespace
+}  // namespace turno
