@@ -36,3 +36,14 @@ add_dependencies(cli_test turno)
 add_executable(digest_test src/catalogue/digest_test.cc)
 target_link_libraries(digest_test PRIVATE turno_sim turno_quorum GTest::gtest_main)
 gtest_discover_tests(digest_test TEST_PREFIX digest.)
+
+# What the protocols need from elsewhere is read from their compiled form: src/core/architecture_test.cc.
+add_library(turno_pure OBJECT src/protocols/purity.cc src/protocols/quorum/constructions.cc)
+add_library(turno_impure OBJECT src/core/impure_canary.cc)
+foreach(library turno_pure turno_impure)
+  target_compile_options(${library} PRIVATE -fno-sanitize=all -O2)
+endforeach()
+target_compile_definitions(core_test PRIVATE
+  TURNO_PURE_OBJECTS="$<JOIN:$<TARGET_OBJECTS:turno_pure>,:>"
+  TURNO_IMPURE_OBJECTS="$<JOIN:$<TARGET_OBJECTS:turno_impure>,:>")
+add_dependencies(core_test turno_pure turno_impure)
