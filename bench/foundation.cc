@@ -1,8 +1,9 @@
 // How fast the simulator and the checker are, in one run on one machine.
 //
-// The simulator stands beside a bare event loop: the same queue, the same messages and the same random
-// draws, but no protocol, no monitor and no statistics. That is the limit; the ratio is what counts,
-// since machines are shared and noisy. Each pair is run several times in turn; medians are printed.
+// The simulator stands beside a bare event loop: the same queue, the same messages and the same
+// random draws, but no protocol, no monitor and no statistics. That is the limit; the ratio is what
+// counts, since machines are shared and noisy. Each pair is run several times in turn; medians are
+// printed.
 #include <fmt/core.h>
 #include <sys/resource.h>
 
@@ -46,8 +47,8 @@ sim::Options workload(std::size_t nodes, std::uint64_t entries) {
   return options;
 }
 
-// Arrivals come for ever; each is followed by as many message hops as the protocol needs on average,
-// and an exit.
+// Arrivals come for ever; each is followed by as many message hops as the protocol needs on
+// average, and an exit.
 double bare_loop(const sim::Options& options, std::uint64_t events, std::uint32_t hops) {
   struct Event {
     std::uint32_t hops_left = 0;
@@ -77,7 +78,8 @@ double bare_loop(const sim::Options& options, std::uint64_t events, std::uint32_
 }
 
 void bench_simulator() {
-  fmt::print("simulator: nxr, {} requests a second in all; events per second of CPU time\n\n", total_rate);
+  fmt::print("simulator: nxr, {} requests a second in all; events per second of CPU time\n\n",
+             total_rate);
   fmt::print("{:>9}  {:>12}  {:>12}  {:>6}  {:>9}\n", "nodes", "simulator", "bare loop", "ratio",
              "MiB so far");
   for (const std::size_t nodes : {31UL, 1'000UL, 100'000UL, 1'000'000UL}) {
@@ -115,7 +117,8 @@ void bench_checker() {
       result = algorithm->check(options);
       rates.push_back(static_cast<double>(result.states) / result.cpu_seconds);
     }
-    const auto per_state = static_cast<double>(result.transitions) / static_cast<double>(result.states);
+    const auto per_state =
+        static_cast<double>(result.transitions) / static_cast<double>(result.states);
     fmt::print("{:>14}x{}  {:>9}  {:>11}  {:>10.2f} M  {:>15.2f} M  {:>5}\n", nodes, requests,
                result.states, result.transitions, median(rates) / 1e6,
                median(rates) * per_state / 1e6, result.bytes >> 20);
@@ -138,8 +141,10 @@ double hold_model(std::size_t pending, std::uint64_t operations) {
 
 void bench_queues() {
   fmt::print("\nevent queues: pop and push, a second of CPU time\n\n");
-  fmt::print("{:>9}  {:>12}  {:>12}  {:>12}\n", "pending", "4-ary heap", "radix heap", "radix/4-ary");
-  for (const std::size_t pending : {30UL, 100UL, 300UL, 1'000UL, 10'000UL, 100'000UL, 1'000'000UL}) {
+  fmt::print("{:>9}  {:>12}  {:>12}  {:>12}\n", "pending", "4-ary heap", "radix heap",
+             "radix/4-ary");
+  for (const std::size_t pending :
+       {30UL, 100UL, 300UL, 1'000UL, 10'000UL, 100'000UL, 1'000'000UL}) {
     std::vector<double> heap, radix;
     for (int round = 0; round < rounds; ++round) {
       heap.push_back(hold_model<sim::FourAryHeap>(pending, 2'000'000));

@@ -77,7 +77,7 @@ std::vector<std::string> near_names(std::string_view name, std::span<const std::
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const auto& candidate : known) {
     const auto away = distance(name, candidate);
-    const bool part = name.size() >= 3 && candidate.find(name) != std::string::npos;
+    const bool part = name.size() >= 3 && candidate.find(name.substr(0, 4)) != std::string::npos;
     if (part || away <= std::max<std::size_t>(2, candidate.size() / 3))
       near.emplace_back(part ? 0 : away, candidate);
   }

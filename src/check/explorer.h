@@ -74,7 +74,7 @@ class Explorer : private Search {
       expand(frontier_.front(), expanded++);
       frontier_.pop();
       const bool look = expanded % 4096 == 0 || table_.size() > options_.max_states;
-      if (look && !within_limits(expanded, frontier_.bytes())) return;
+      if (look && !within_limits(expanded, frontier_.bytes())) break;
     }
     if (!finding_.property.empty()) report();
   }
@@ -228,7 +228,11 @@ class Explorer : private Search {
   void judge_step(const WorldView<P>& world, const Successor<P>& successor, World number,
                   Edge edge) {
     if (const auto& granted = successor.out.granted()) {
-      witnessed_.second_grant |= world.last != Fence::at(options_.setup.epoch);
+      // In an endless run the worlds after a grant may equal those before: any two grants will do.
+      const bool later =
+          options_.forever ? witnessed_.first_grant : world.last != Fence::at(options_.setup.epoch);
+      witnessed_.second_grant |= later;
+      witnessed_.first_grant = true;
       const auto& before = world.users[successor.at.index()];
       if (before.waiting == 0 && successor.action.kind != Action::Kind::want)
         found({"addressee", "a node enters although its user did not ask", number, edge});

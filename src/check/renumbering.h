@@ -32,7 +32,7 @@ class RenumberingLens {
 
  private:
   Fence last_;
-  boost::container::small_vector<std::uint32_t, 16> stamps_;
+  boost::container::small_vector<std::uint64_t, 16> stamps_;
 };
 
 // Sees no fences and no stamps: recognises a message whose numbers have changed.

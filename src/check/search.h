@@ -38,7 +38,8 @@ class Search {
   };
   // What must happen somewhere, or the properties hold emptily.
   struct Witnessed {
-    bool inside = false, two_waiting = false, token_travels = false, second_grant = false;
+    bool inside = false, two_waiting = false, token_travels = false;
+    bool first_grant = false, second_grant = false;
   };
   struct Origin {
     World world;  // from which it was first reached

@@ -38,7 +38,7 @@ void print_json() {
 }
 
 void print_text() {
-  Table table({"algorithm", "idea", "messages/entry, alone", "crowded", "source"});
+  Table table({"algorithm", "idea", "messages/entry, nobody competes", "everybody does", "source"});
   for (const auto& algorithm : locks()) {
     const auto& info = algorithm.info;
     table.add({std::string(info.name), std::string(info.title), std::string(info.low),

@@ -1,5 +1,6 @@
 // turno check: explore every interleaving of a small system.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -18,6 +19,11 @@ namespace {
 
 constexpr std::uint64_t most_nodes = 16;
 
+double physical_memory_gib() {
+  return static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<double>(::sysconf(_SC_PAGE_SIZE)) / (1024.0 * 1024 * 1024);
+}
+
 struct Request {
   std::string algorithm;
   System system{.nodes = 3};
@@ -26,7 +32,7 @@ struct Request {
   std::string channels, requesters, holder, property, trace;
   std::string as_published, without;
   std::uint64_t max_states = 1'000'000'000;
-  double memory_gib = 8;
+  double memory_gib = std::min(8.0, 0.75 * physical_memory_gib());
   bool json = false;
 };
 
@@ -76,6 +82,10 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   if (request.system.nodes < 1 || request.system.nodes > most_nodes)
     throw UsageError(fmt::format("the checker explores 1 to {} nodes, not {}", most_nodes,
                                  request.system.nodes));
+  if (request.forever && algorithm.info.growing)
+    throw UsageError("the numbers of " + std::string(algorithm.info.name) +
+                     " grow for ever, so an endless run never repeats a state and --forever would "
+                     "not finish; use --requests");
   if (request.overlapping && request.forever)
     throw UsageError("--overlapping and --forever exclude each other");
   if (request.overlapping && algorithm.info.overlap == Overlap::never)
@@ -95,11 +105,15 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   return options;
 }
 
+std::string topology_of(const Request& request, const Chosen& chosen) {
+  return request.system.topology.empty() ? std::string(default_topology(chosen.algorithm->info))
+                                         : request.system.topology;
+}
+
 Json to_json(const Request& request, const check::Options& options, const Chosen& chosen,
              const check::Result& result) {
-  const auto& algorithm = *chosen.algorithm;
   Json json;
-  json.add("algorithm", algorithm.info.name);
+  json.add("algorithm", chosen.algorithm->info.name);
   if (chosen.departure != nullptr) json.add("variant", chosen.departure->name);
   json.add("nodes", request.system.nodes);
   if (options.forever) {
@@ -107,8 +121,13 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
   } else {
     json.add("requests", options.requests);
   }
-  json.add("topology", request.system.topology.empty() ? default_topology(algorithm.info)
-                                                       : request.system.topology)
+  if (!request.requesters.empty()) json.add("requesters", request.requesters);
+  if (!request.holder.empty()) json.add("holder", request.holder);
+  if (!request.system.quorums.empty()) json.add("quorums", request.system.quorums);
+  if (request.system.carry) json.add("carry", *request.system.carry);
+  if (options.overlapping) json.add("overlapping", true);
+  if (!options.property.empty()) json.add("only_property", options.property);
+  json.add("topology", topology_of(request, chosen))
       .add("channels", options.channels == check::Channels::fifo ? "fifo" : "unordered")
       .add("states", result.states)
       .add("transitions", result.transitions)
@@ -132,15 +151,30 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
   return json;
 }
 
-void print_text(const Chosen& chosen, const check::Result& result) {
+std::string meaning(const check::Options& options, const check::Result& result) {
+  if (!options.property.empty()) return "no violation of '" + options.property + "' is reachable";
+  if (options.forever) return "nothing bad is reachable, and nobody starves";
+  return result.acyclic ? "nothing bad is reachable, and every run ends with everybody served"
+                        : "nothing bad is reachable, and everybody can always still be served";
+}
+
+void print_text(const Request& request, const check::Options& options, const Chosen& chosen,
+                const check::Result& result) {
+  fmt::print("{}{}, {} nodes, {}, {}, {} channels\n", chosen.algorithm->info.name,
+             chosen.departure != nullptr ? fmt::format(" ({})", chosen.departure->name) : "",
+             request.system.nodes,
+             options.forever ? "requests for ever"
+                             : fmt::format("{} request{} each", options.requests,
+                                           options.requests == 1 ? "" : "s"),
+             topology_of(request, chosen),
+             options.channels == check::Channels::fifo ? "fifo" : "unordered");
   const auto rate =
       result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
   fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
              result.transitions, result.depth, result.cpu_seconds, brief(rate), result.bytes >> 20);
   switch (result.verdict) {
     case check::Verdict::holds:
-      fmt::print("holds: nothing bad is reachable{}\n",
-                 result.acyclic ? ", and every run ends with everybody served" : "");
+      fmt::print("holds: {}\n", meaning(options, result));
       return;
     case check::Verdict::limit:
       fmt::print("limit reached: {}; nothing bad among the states seen\n", result.explanation);
@@ -151,12 +185,13 @@ void print_text(const Chosen& chosen, const check::Result& result) {
   fmt::print("violated: {}: {}\n", result.property, result.explanation);
   if (chosen.departure != nullptr) fmt::print("as expected of: {}\n", chosen.departure->flaw);
   const auto middle = result.trace.begin() + static_cast<std::ptrdiff_t>(result.cycle_from);
-  fmt::print("\nThe shortest way there, {} steps:\n\n", result.trace.size());
   if (result.cycle_states == 0) {
-    fmt::print("{}", conversation(result.trace));
+    fmt::print("\nThe shortest way there, {} steps:\n\n{}", result.trace.size(),
+               conversation(result.trace));
     return;
   }
-  fmt::print("{}", conversation({result.trace.begin(), middle}));
+  fmt::print("\nA way there, {} steps:\n\n{}", result.cycle_from,
+             conversation({result.trace.begin(), middle}));
   fmt::print("\nand from then on, for ever (within {} states):\n\n{}", result.cycle_states,
              conversation({middle, result.trace.end()}));
 }
@@ -243,10 +278,14 @@ int run_check(const Request& request) {
     }
     fmt::print("{}\n", json.text());
   } else {
-    if (all_trees) fmt::print("{} trees: ", results.size());
-    print_text(chosen, result);
-    if (!request.trace.empty() && result.verdict == check::Verdict::violated)
-      fmt::print("\nWritten to {}.\n", request.trace);
+    if (all_trees) fmt::print("{} trees, together:\n", results.size());
+    print_text(request, options, chosen, result);
+    if (!request.trace.empty())
+      fmt::print("\n{} {}.\n",
+                 result.verdict == check::Verdict::violated
+                     ? "Written to"
+                     : "No counterexample; nothing written to",
+                 request.trace);
   }
   return exit_status(result.verdict);
 }

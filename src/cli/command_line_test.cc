@@ -135,6 +135,26 @@ TEST(CommandLine, CheckSaysByItsStatusHowItEnded) {
       "limit");
 }
 
+// What is found wrong before a limit is reached is reported, not swallowed.
+TEST(CommandLine, ALimitDoesNotHideAViolation) {
+  const auto outcome = turno(
+      "check ricart-agrawala --as-published tie-reply --nodes 4 --max-states 1735000 "
+      "--property exclusion");
+  EXPECT_EQ(outcome.status, 1) << outcome.output;
+}
+
+// It says of a single property only that this one holds.
+TEST(CommandLine, AFilterOnPropertiesPromisesNoMore) {
+  const auto outcome =
+      turno("check ricart-agrawala --as-published tie-silence --nodes 2 --property exclusion");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output.find("everybody served"), std::string::npos) << outcome.output;
+}
+
+TEST(CommandLine, AnEndlessRunOfARingIsNoFalseAlarm) {
+  EXPECT_EQ(turno("check token-ring --nodes 4 --forever").status, 0);
+}
+
 // The list of what is refuted names a command for each: every one of them must refute.
 TEST(CommandLine, EveryRefutationInTheListRefutes) {
   std::size_t count = 0;
@@ -224,6 +244,8 @@ TEST(CommandLine, ImpossibleWishesAreAnsweredWithWhatIsPossible) {
       {"check nxr --requesters 2-0", "goes backwards"},
       {"check dir --topology all", "does not run on trees"},
       {"check nxr --holder 0,1", "one --holder"},
+      {"check lamport --forever", "--forever would not finish"},
+      {"sim nxr --seed -1", "--seed"},
       {"completion tcsh", "bash, zsh, fish"},
       {"sim", "ALGORITHM is required"},
       {"sim nxr --colour red", "--colour"},

@@ -110,7 +110,7 @@ Table make_table(const std::vector<Row>& rows, const Request& request) {
     for (const auto& measured : row.measured) {
       cells.push_back(number(measured.messages, request.repeat, 3));
       cells.push_back(number(measured.wait_ms, request.repeat, 1));
-      cells.push_back(number(measured.entries_per_second, request.repeat, 2));
+      cells.push_back(fmt::format("{:.3g}", measured.entries_per_second.mean));
     }
     table.add(cells);
   }
@@ -134,12 +134,17 @@ void print_json(const std::vector<Row>& rows, const Request& request) {
                               .add("messages_per_entry_ci95", measured.messages.ci95)
                               .add("wait_ms", measured.wait_ms.mean)
                               .add("wait_ms_ci95", measured.wait_ms.ci95)
-                              .add("entries_per_second", measured.entries_per_second.mean));
+                              .add("entries_per_second", measured.entries_per_second.mean)
+                              .add("violation", measured.violation));
     list.push_back(json.add("workloads", workloads));
   }
   fmt::print("{}\n", Json()
                          .add("nodes", request.system.nodes)
                          .add("entries", request.workload.entries)
+                         .add("hold", request.workload.hold)
+                         .add("delay", request.workload.delay)
+                         .add("busy", request.workload.busy)
+                         .add("seed", request.system.seed)
                          .add("repeat", request.repeat)
                          .add("algorithms", list)
                          .text());
@@ -216,7 +221,9 @@ void add_compare(CLI::App& app, Job& job) {
       ->take_all()
       ->allow_extra_args(false)
       ->default_str("poisson:0.5");
-  command->add_option("--seed", request->system.seed, "Draws everything")->capture_default_str();
+  command->add_option("--seed", request->system.seed, "Draws everything")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--repeat", request->repeat, "Runs, for 95 % confidence intervals")
       ->capture_default_str();
   command->add_flag("--check", request->check,

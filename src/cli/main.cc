@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <stdexcept>
+#include <string_view>
 
 #include "catalogue/system.h"
 #include "cli/commands.h"
@@ -29,6 +30,10 @@ int run(int argc, char** argv) {
   turno::cli::add_check(app, job);
   turno::cli::add_compare(app, job);
   turno::cli::add_completion(app, job);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    fmt::print("{}", app.help());
+    return 0;
+  }
   if (argc > 1) turno::cli::refuse_unknown_command(app, argv[1]);
   try {
     app.parse(argc, argv);

@@ -81,8 +81,10 @@ void print_json(const Request& request, const sim::Options& options, const Info&
       .add("nodes", request.system.nodes)
       .add("topology",
            request.system.topology.empty() ? default_topology(info) : request.system.topology)
-      .add("channels", options.fifo ? "fifo" : "unordered")
-      .add("arrivals", options.arrivals.text())
+      .add("channels", options.fifo ? "fifo" : "unordered");
+  if (!request.system.quorums.empty()) json.add("quorums", request.system.quorums);
+  if (request.system.carry) json.add("carry", *request.system.carry);
+  json.add("arrivals", options.arrivals.text())
       .add("busy", options.busy == sim::Busy::lose ? "lose" : "queue")
       .add("hold", options.hold.text())
       .add("delay", options.delay.text())
@@ -202,7 +204,9 @@ void add_sim(CLI::App& app, Job& job) {
   command->add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'")->required();
   add_system_options(*command, request->system);
   request->workload.add_to(*command);
-  command->add_option("--seed", request->system.seed, "Draws everything")->capture_default_str();
+  command->add_option("--seed", request->system.seed, "Draws everything")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--channels", request->channels,
                       "fifo or unordered (default: what the algorithm needs)");
   command

@@ -3,7 +3,9 @@
 namespace turno::cli {
 
 void add_system_options(CLI::App& command, System& system) {
-  command.add_option("-n,--nodes", system.nodes, "How many nodes")->capture_default_str();
+  command.add_option("-n,--nodes", system.nodes, "How many nodes")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command.add_option("--topology", system.topology,
                      "Initial shape: line, star, radiating-star, binary-tree, ternary-tree, "
                      "random-tree, ring, complete (default: what suits the algorithm)");

@@ -6,7 +6,6 @@ namespace turno {
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line);
 }  // namespace turno
 
-#define TURNO_ASSERT(condition) \
-  (static_cast<bool>(condition) \
-       ? void(0)                \
-       : ::turno::assertion_failed(#condition, __FILE__, __LINE__))
+#define TURNO_ASSERT(condition)           \
+  (static_cast<bool>(condition) ? void(0) \
+                                : ::turno::assertion_failed(#condition, __FILE__, __LINE__))

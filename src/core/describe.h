@@ -34,9 +34,7 @@ std::string describe(const T& value) {
   } else if constexpr (HasFields<T>) {
     std::string text;
     std::apply(
-        [&](const auto&... field) {
-          ((text += (text.empty() ? "" : ":") + describe(field)), ...);
-        },
+        [&](const auto&... field) { ((text += (text.empty() ? "" : ":") + describe(field)), ...); },
         value.fields());
     return text;
   } else {

@@ -1,5 +1,5 @@
-// What a protocol or message lists once in `fields()` (and names in `labels`) is hashed, printed and
-// sent from that list. This header holds the hashing; describe.h holds the printing.
+// What a protocol or message lists once in `fields()` (and names in `labels`) is hashed, printed
+// and sent from that list. This header holds the hashing; describe.h holds the printing.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,9 @@
 namespace turno {
 
 template <class T>
-concept HasFields = requires(const T& value) { value.fields(); };
+concept HasFields = requires(const T& value) {
+  value.fields();
+};
 
 // A 64-bit hash with a fixed key: the same on every run, compiler and machine.
 class Digest {
@@ -31,7 +33,8 @@ class Digest {
     state_ = std::rotl(state_, 23) + value;
   }
   [[nodiscard]] constexpr std::uint64_t value() const {
-    auto product = static_cast<unsigned __int128>(state_ ^ 0x8ebc6af09c88c6e3U) * 0x589965cc75374cc3U;
+    auto product =
+        static_cast<unsigned __int128>(state_ ^ 0x8ebc6af09c88c6e3U) * 0x589965cc75374cc3U;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   }
 

@@ -160,10 +160,10 @@ TEST(Stamps, AreFoundWhereverTheyAre) {
     [[nodiscard]] auto fields() const { return std::tie(set, number, claims, fence, newest); }
   };
   const Node node{.claims = {{NodeId{0}, {5}}, {NodeId{1}, {}}}, .newest = {6}};
-  std::vector<std::uint32_t> found;
+  std::vector<std::uint64_t> found;
   auto visit = [&](Stamp stamp) { found.push_back(stamp.value); };
   for_each_stamp(node, visit);
-  EXPECT_EQ(found, (std::vector<std::uint32_t>{5, 0, 6}));
+  EXPECT_EQ(found, (std::vector<std::uint64_t>{5, 0, 6}));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace turno {
 
 struct Priority {
-  std::uint32_t time = 0;
+  std::uint64_t time = 0;
   NodeId node;
 
   constexpr auto operator<=>(const Priority&) const = default;
@@ -21,15 +21,15 @@ struct Priority {
 
 class LamportClock {
  public:
-  [[nodiscard]] constexpr std::uint32_t now() const { return time_; }
-  constexpr std::uint32_t tick() { return ++time_; }
-  constexpr void observe(std::uint32_t time) { time_ = std::max(time_, time); }
+  [[nodiscard]] constexpr std::uint64_t now() const { return time_; }
+  constexpr std::uint64_t tick() { return ++time_; }
+  constexpr void observe(std::uint64_t time) { time_ = std::max(time_, time); }
 
   constexpr bool operator==(const LamportClock&) const = default;
   [[nodiscard]] auto fields() const { return std::tie(time_); }
 
  private:
-  std::uint32_t time_ = 0;
+  std::uint64_t time_ = 0;
 };
 
 }  // namespace turno

@@ -77,7 +77,8 @@ class NodeSet {
   [[nodiscard]] std::size_t words() const { return high_ ? 1 + high_->size() : 1; }
 
   bool operator==(const NodeSet& other) const {
-    return low_ == other.low_ && (high_ && other.high_ ? *high_ == *other.high_ : !high_ && !other.high_);
+    return low_ == other.low_ &&
+           (high_ && other.high_ ? *high_ == *other.high_ : !high_ && !other.high_);
   }
 
  private:

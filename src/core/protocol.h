@@ -31,15 +31,16 @@ enum class Overlap : std::uint8_t { never, before_leaving, any };
 
 // What there is to say about an algorithm without running it.
 struct Info {
-  std::string_view name;     // as on the command line
-  std::string_view title;    // one line
-  std::string_view source;   // where it was published
+  std::string_view name;    // as on the command line
+  std::string_view title;   // one line
+  std::string_view source;  // where it was published
   Shape shape = Shape::complete;
-  bool fifo = false;         // needs channels that keep order
-  bool voting = false;       // needs quorums
+  bool fifo = false;     // needs channels that keep order
+  bool voting = false;   // needs quorums
+  bool growing = false;  // its numbers grow for ever: an endless run never repeats a state
   Overlap overlap = Overlap::never;
-  std::string_view low;      // messages per entry when nobody competes, as a formula
-  std::string_view high;     // and when everybody always competes
+  std::string_view low;   // messages per entry when nobody competes, as a formula
+  std::string_view high;  // and when everybody always competes
 };
 
 // A wrong version of an algorithm, kept for the checker to refute: a reading of what is printed, or
@@ -55,24 +56,26 @@ concept MessageType = std::regular<M> && requires(const M& message) {
   { message.kind } -> std::convertible_to<typename M::Kind>;
   { M::kinds[0] } -> std::convertible_to<std::string_view>;
   message.fields();
-  requires std::tuple_size_v<decltype(message.fields())> == M::labels.size();
+  requires std::tuple_size_v<decltype(message.fields())>
+  == M::labels.size();
 };
 
 template <class P>
 concept Protocol = std::regular<P> && MessageType<typename P::Message> &&
-                   requires(P node, const P& state, const typename P::Message& message,
-                            Effects<typename P::Message>& out, const Setup& setup, NodeId id,
-                            std::span<const NodeId> holders) {
-                     { P::info } -> std::convertible_to<const Info&>;
-                     // The quiescent state of node `id` in which the given nodes are inside. With
-                     // nobody inside it is the initial state.
-                     { P::resume(setup, id, holders) } -> std::same_as<P>;
-                     node.request(Demand{}, out);          // the local user wants in
-                     node.release(out);                    // the local user leaves
-                     node.receive(id, message, out);       // a message arrives from node `id`
-                     state.fields();                       // all that may change
-                     requires std::tuple_size_v<decltype(state.fields())> == P::labels.size();
-                   };
+    requires(P node, const P& state, const typename P::Message& message,
+             Effects<typename P::Message>& out, const Setup& setup, NodeId id,
+             std::span<const NodeId> holders) {
+  { P::info } -> std::convertible_to<const Info&>;
+  // The quiescent state of node `id` in which the given nodes are inside. With
+  // nobody inside it is the initial state.
+  { P::resume(setup, id, holders) } -> std::same_as<P>;
+  node.request(Demand{}, out);     // the local user wants in
+  node.release(out);               // the local user leaves
+  node.receive(id, message, out);  // a message arrives from node `id`
+  state.fields();                  // all that may change
+  requires std::tuple_size_v<decltype(state.fields())>
+  == P::labels.size();
+};
 
 // One input of a node. A list of these is a complete trace.
 template <class Message>
@@ -119,7 +122,7 @@ struct Flight {
 struct User {
   std::uint8_t waiting = 0;  // requests made and not yet granted
   bool inside = false;
-  std::uint16_t left = 0;    // requests still to be made, in a finite exploration
+  std::uint16_t left = 0;  // requests still to be made, in a finite exploration
 
   bool operator==(const User&) const = default;
 };

@@ -2,8 +2,8 @@
 
 namespace turno {
 
-// ln x = e ln 2 + ln m, with m in [sqrt(1/2), sqrt(2)) and ln m = 2 artanh((m-1)/(m+1)) as a series.
-// The series is cut where its terms fall below 1e-15 of the result.
+// ln x = e ln 2 + ln m, with m in [sqrt(1/2), sqrt(2)) and ln m = 2 artanh((m-1)/(m+1)) as a
+// series. The series is cut where its terms fall below 1e-15 of the result.
 double negative_log_of_fraction(std::uint64_t numerator) {
   constexpr double ln2 = 0.69314718055994530942;
   const int bits = 64 - std::countl_zero(numerator);

@@ -18,7 +18,7 @@ struct Setup {
   std::vector<std::vector<NodeId>> quorums;  // of each node; empty unless the algorithm votes
   std::uint32_t carry = unlimited;           // nxr-b: claims that a token may carry
   std::uint32_t epoch = 1;                   // of the view: the high bits of every fence
-  std::uint8_t departure = 0;                // 0: the algorithm; k: its k-th departure, to be refuted
+  std::uint8_t departure = 0;  // 0: the algorithm; k: its k-th departure, to be refuted
 
   [[nodiscard]] std::size_t size() const { return father.size(); }
   [[nodiscard]] NodeId root() const {

@@ -9,7 +9,7 @@
 namespace turno {
 
 struct Stamp {
-  std::uint32_t value = 0;
+  std::uint64_t value = 0;
 
   [[nodiscard]] constexpr bool any() const { return value != 0; }
   [[nodiscard]] constexpr Stamp next() const { return Stamp{value + 1}; }

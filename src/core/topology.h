@@ -1,4 +1,5 @@
-// The initial shapes of a system. Trees are given as fathers: node 0 is the root and its own father.
+// The initial shapes of a system. Trees are given as fathers: node 0 is the root and its own
+// father.
 #pragma once
 
 #include <array>
@@ -24,10 +25,10 @@ enum class Topology : std::uint8_t {
 };
 
 inline constexpr std::array topology_names = {
-    std::string_view{"line"},         std::string_view{"star"},
+    std::string_view{"line"},           std::string_view{"star"},
     std::string_view{"radiating-star"}, std::string_view{"binary-tree"},
-    std::string_view{"ternary-tree"}, std::string_view{"random-tree"},
-    std::string_view{"ring"},         std::string_view{"complete"},
+    std::string_view{"ternary-tree"},   std::string_view{"random-tree"},
+    std::string_view{"ring"},           std::string_view{"complete"},
 };
 
 std::string_view name(Topology topology);

@@ -41,7 +41,8 @@ std::string conversation(const std::vector<TraceStep>& steps) {
   for (const auto& step : steps) {
     auto line = std::to_string(++index) + ". ";
     line.insert(0, line.size() < 5 ? 5 - line.size() : 0, ' ');
-    text += line + headline(step) + (step.entered ? ", enters (fence " + describe(step.fence) + ")" : "") + "\n";
+    text += line + headline(step) +
+            (step.entered ? ", enters (fence " + describe(step.fence) + ")" : "") + "\n";
     for (const auto& sent : step.sends) text += "        " + arrow(sent) + "\n";
   }
   return text;
@@ -53,8 +54,8 @@ std::string json_line(const TraceStep& step) {
                      std::string(names[static_cast<std::size_t>(step.kind)]) +
                      "\",\"node\":" + to_json(step.node);
   if (!step.takes.empty())
-    text += ",\"from\":" + to_json(step.takes.front().from) +
-            ",\"message\":" + step.takes.front().json;
+    text +=
+        ",\"from\":" + to_json(step.takes.front().from) + ",\"message\":" + step.takes.front().json;
   if (!step.sends.empty()) text += ",\"sends\":" + json_messages(step.sends);
   if (step.entered) text += ",\"enters\":true,\"fence\":" + to_json(step.fence);
   return text + "}";

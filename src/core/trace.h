@@ -1,4 +1,5 @@
-// One step of a run, as every driver writes it and every reader reads it. docs/trace.md is the schema.
+// One step of a run, as every driver writes it and every reader reads it. docs/trace.md is the
+// schema.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The list of algorithms: the only one. Add yours here, and the simulator, the checker and the command
-// line have it.
+// The list of algorithms: the only one. Add yours here, and the simulator, the checker and the
+// command line have it.
 #pragma once
 
 #include "protocols/as_published/maekawa.h"
@@ -26,9 +26,8 @@ struct List {
   static constexpr std::size_t size = sizeof...(P);
 };
 
-using Locks =
-    List<Central, Lamport, RicartAgrawala, CarvalhoRoucairol, Maekawa, TokenRing, SuzukiKasami,
-         Raymond, RaymondPiggyback, NaimiTrehel, Nxr, NxrB, NxrBh, Dir>;
+using Locks = List<Central, Lamport, RicartAgrawala, CarvalhoRoucairol, Maekawa, TokenRing,
+                   SuzukiKasami, Raymond, RaymondPiggyback, NaimiTrehel, Nxr, NxrB, NxrBh, Dir>;
 
 // What is printed wrongly: for the checker only. Their departures, and those that the locks above
 // declare themselves (ours with one rule taken away), are to be refuted.

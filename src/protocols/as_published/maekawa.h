@@ -33,8 +33,8 @@ struct Maekawa {
   struct Message {
     enum class Kind : std::uint8_t { request, grant, recall, yield, release, failed };
     Kind kind = Kind::request;
-    std::uint32_t time = 0;
-    std::uint32_t clock = 0;
+    std::uint64_t time = 0;
+    std::uint64_t clock = 0;
     static constexpr std::array<std::string_view, 6> kinds = {"request", "grant",   "recall",
                                                               "yield",   "release", "failed"};
     static constexpr std::array<std::string_view, 3> labels = {"kind", "time", "clock"};
@@ -51,12 +51,12 @@ struct Maekawa {
   boost::container::small_vector<NodeId, 4> quorum;
   LamportClock clock;
   Phase phase = Phase::idle;
-  std::uint32_t time = 0, fence = 0;
+  std::uint64_t time = 0, fence = 0;
   NodeSet have, deferred, failed;
   Votes votes;
 
-  static constexpr std::array<std::string_view, 8> labels = {"clock", "phase",    "time",   "fence",
-                                                             "have",  "deferred", "failed", "votes"};
+  static constexpr std::array<std::string_view, 8> labels = {
+      "clock", "phase", "time", "fence", "have", "deferred", "failed", "votes"};
   [[nodiscard]] auto fields() const {
     return std::tie(clock, phase, time, fence, have, deferred, failed, votes);
   }
@@ -128,8 +128,7 @@ struct Maekawa {
     votes.add(theirs);
     if (!votes.cast_any()) return cast_vote(out);
     if (reading == Reading::never_recalled) return;
-    const bool loses =
-        loses_to_holder || (reading == Reading::original && loses_to_waiting);
+    const bool loses = loses_to_holder || (reading == Reading::original && loses_to_waiting);
     if (loses) {
       send(theirs.node, {.kind = Kind::failed, .time = theirs.time}, out);
     } else if (!votes.recalled()) {

@@ -1,5 +1,5 @@
-// NxR as printed in Fig. 2 of seed 004, line by line, and the readings in which one of its mistakes
-// stands alone. To be refuted by the checker; never to be run.
+// NxR as printed in Fig. 2 of the paper, line by line, and the readings in which one of its
+// mistakes stands alone. To be refuted by the checker; never to be run.
 //
 // F1  (c)2   enqueues NIL when the token need not be given back
 // F2  (d)11  stands under the else: after Token(NIL) the sender still has the token
@@ -16,7 +16,7 @@ namespace turno::as_published {
 struct Nxr {
   static constexpr Info info{.name = "nxr",
                              .title = "nxr as printed",
-                             .source = "seed 004, Fig. 2",
+                             .source = "Perez Rojas, Orellana 2005, Fig. 2",
                              .shape = Shape::tree,
                              .overlap = Overlap::any};
   static constexpr std::array departures = {
@@ -61,12 +61,12 @@ struct Nxr {
   Reading reading;
   NodeId father;
   bool token = false, using_it = false, demanded = false;
-  bool undefined = false;  // a line had no meaning: the head of an empty queue, a message to oneself
+  bool undefined = false;  // a line had no meaning: the head of an empty queue
   Queue<NodeId> queue;
   Fence fence;
 
-  static constexpr std::array<std::string_view, 7> labels = {"father",    "token", "using", "demanded",
-                                                             "undefined", "queue", "fence"};
+  static constexpr std::array<std::string_view, 7> labels = {
+      "father", "token", "using", "demanded", "undefined", "queue", "fence"};
   [[nodiscard]] auto fields() const {
     return std::tie(father, token, using_it, demanded, undefined, queue, fence);
   }
@@ -83,45 +83,45 @@ struct Nxr {
   }
 
   void request(Demand, Out& out) {
-    queue.push(self);                                        // (a)1
-    if (demanded) return;                                    // (a)2
-    demanded = true;                                         // (a)3
-    if (token) return enter(out);                            // (a)4-6
+    queue.push(self);                                         // (a)1
+    if (demanded) return;                                     // (a)2
+    demanded = true;                                          // (a)3
+    if (token) return enter(out);                             // (a)4-6
     out.send(father, {.kind = Kind::request, .node = self});  // (a)7
-    father = self;                                           // (a)8
+    father = self;                                            // (a)8
   }
 
   void receive(NodeId, const Message& message, Out& out) {
     if (message.kind == Kind::token) return receive_token(message, out);
-    if (token && !using_it) {         // (b)1
+    if (token && !using_it) {           // (b)1
       give(message.node, nobody, out);  // (b)2-3
       drop();
-      father = message.node;          // (b)4
-    } else if (demanded) {            // (b)5
-      queue.push(message.node);       // (b)6
+      father = message.node;     // (b)4
+    } else if (demanded) {       // (b)5
+      queue.push(message.node);  // (b)6
     } else {
-      out.send(father, message);      // (b)7
-      father = message.node;          // (b)8
+      out.send(father, message);  // (b)7
+      father = message.node;      // (b)8
     }
   }
 
   void release(Out& out) {
-    queue.pop();                       // (d)1
-    using_it = false;                  // (d)2
-    if (queue.empty()) {               // (d)3
-      demanded = false;                // (d)4
+    queue.pop();          // (d)1
+    using_it = false;     // (d)2
+    if (queue.empty()) {  // (d)3
+      demanded = false;   // (d)4
       return;
     }
     if (!reading.may_send_to_itself && queue.front() == self) return enter(out);
-    const auto next = queue.pop();     // (d)5
-    const bool last = queue.empty();   // (d)6
+    const auto next = queue.pop();    // (d)5
+    const bool last = queue.empty();  // (d)6
     if (last) {
-      give(next, nobody, out);         // (d)7
-      father = next;                   // (d)8
+      give(next, nobody, out);  // (d)7
+      father = next;            // (d)8
       if (!reading.kept_on_exit) drop();
     } else {
-      give(next, self, out);           // (d)10
-      drop();                          // (d)11
+      give(next, self, out);  // (d)10
+      drop();                 // (d)11
     }
     if (last || reading.demand_always_cleared) demanded = false;  // (d)9
   }
@@ -133,15 +133,17 @@ struct Nxr {
   static std::string_view broken_invariant(const Snapshot<Nxr>& world) {
     for (const auto& node : world.nodes) {
       if (node.undefined) return "a line of the figure has no meaning here";
-      if (node.demanded == node.queue.empty()) return "Lemma 1: tokenDemanded says that the queue is not empty";
-      if (node.token && !node.using_it && node.demanded) return "Lemma 2: an idle holder owes nothing";
+      if (node.demanded == node.queue.empty())
+        return "Lemma 1: tokenDemanded says that the queue is not empty";
+      if (node.token && !node.using_it && node.demanded)
+        return "Lemma 2: an idle holder owes nothing";
     }
     return {};
   }
 
  private:
   void receive_token(const Message& message, Out& out) {
-    token = true;                                                            // (c)1
+    token = true;  // (c)1
     fence = message.fence;
     if (reading.nil_enqueued || message.node != nobody) queue.push(message.node);  // (c)2
     if (queue.empty()) {
@@ -156,8 +158,8 @@ struct Nxr {
       demanded = false;                            // (c)10
       if (!reading.kept_on_relay) drop();
     } else {
-      give(next, self, out);                       // (c)11
-      drop();                                      // (c)12
+      give(next, self, out);  // (c)11
+      drop();                 // (c)12
     }
   }
 
@@ -175,7 +177,6 @@ struct Nxr {
     token = false;
     fence = {};
   }
-
 };
 
 }  // namespace turno::as_published

@@ -1,10 +1,11 @@
-// Ricart and Agrawala's algorithm as the slides and the assignment of seed 002 leave it: five readings
+// Ricart and Agrawala's algorithm as the slides and the assignment (PUCRS) leave it: five readings
 // of what they say and do not say. To be refuted by the checker; never to be run.
 //
 // tie-reply       slide 188 does not cover equal times; read as "reply"
 // tie-silence     the same, read as "do not reply"
 // no-clock-rule   the clock does not follow what it receives
-// same-tick       clocks are synchronised, as the assignment supposes, but their tick is not finer than
+// same-tick       clocks are synchronised, as the assignment supposes, but their tick is not finer
+// than
 //                 the latency: all that happens here happens in one tick
 // blocking-rpc    an answer is deferred by blocking the only thread of the server, as a plain RPC
 //                 server does: while it blocks, no further request is read
@@ -20,7 +21,7 @@ namespace turno::as_published {
 struct RicartAgrawala {
   static constexpr Info info{.name = "ricart-agrawala",
                              .title = "ricart-agrawala as on the slides",
-                             .source = "slides of seed 002"};
+                             .source = "lecture slides, PUCRS"};
   enum class Reading : std::uint8_t {
     tie_reply = 1,
     tie_silence,
@@ -39,7 +40,7 @@ struct RicartAgrawala {
 
   struct Message {
     enum class Kind : std::uint8_t { request, reply } kind = Kind::request;
-    std::uint32_t time = 0;
+    std::uint64_t time = 0;
     static constexpr std::array<std::string_view, 2> kinds = {"request", "reply"};
     static constexpr std::array<std::string_view, 2> labels = {"kind", "time"};
     [[nodiscard]] auto fields() const { return std::tie(kind, time); }
@@ -54,7 +55,8 @@ struct RicartAgrawala {
   Reading reading = Reading::tie_reply;
   LamportClock clock;
   Phase phase = Phase::idle;
-  std::uint32_t time = 0, awaiting = 0;
+  std::uint64_t time = 0;
+  std::uint32_t awaiting = 0;
   NodeSet deferred;
   Fence fence;  // a count of its own entries: the slides promise nothing better
 
@@ -109,7 +111,7 @@ struct RicartAgrawala {
   }
 
  private:
-  [[nodiscard]] bool mine_first(NodeId from, std::uint32_t theirs) const {
+  [[nodiscard]] bool mine_first(NodeId from, std::uint64_t theirs) const {
     if (reading == Reading::tie_reply) return time < theirs;
     if (reading == Reading::tie_silence) return time <= theirs;
     return Priority{time, self} < Priority{theirs, from};

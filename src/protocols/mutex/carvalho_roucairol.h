@@ -1,11 +1,11 @@
 // Carvalho and Roucairol, "On mutual exclusion in computer networks", 1983.
 //
-// Ricart and Agrawala's algorithm in which an answer is a permission that stays until its giver asks
-// for it back: a node asks only those whose permission it lacks. A node that waits and must give a
-// permission away to an older request asks for it again at once.
+// Ricart and Agrawala's algorithm in which an answer is a permission that stays until its giver
+// asks for it back: a node asks only those whose permission it lacks. A node that waits and must
+// give a permission away to an older request asks for it again at once.
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry: 0 to 2(N-1). Times do not order
-// the entries here (a node that re-enters asks nobody), so the permissions carry the fence.
+// Assumes reliable channels, any order; no crashes. Messages per entry: 0 to 2(N-1). Times do not
+// order the entries here (a node that re-enters asks nobody), so the permissions carry the fence.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,13 @@ struct CarvalhoRoucairol {
   static constexpr Info info{.name = "carvalho-roucairol",
                              .title = "ricart-agrawala with permissions that stay until asked back",
                              .source = "Carvalho, Roucairol 1983",
+                             .growing = true,
                              .low = "N-1",
                              .high = "2(N-1)"};
 
   struct Message {
     enum class Kind : std::uint8_t { request, permission } kind = Kind::request;
-    std::uint32_t time = 0;  // of the request
+    std::uint64_t time = 0;  // of the request
     Fence fence;             // the largest the giver knows of
     static constexpr std::array<std::string_view, 2> kinds = {"request", "permission"};
     static constexpr std::array<std::string_view, 3> labels = {"kind", "time", "fence"};
@@ -40,7 +41,7 @@ struct CarvalhoRoucairol {
   std::uint32_t nodes = 0;
   LamportClock clock;
   Phase phase = Phase::idle;
-  std::uint32_t time = 0;  // of the own request
+  std::uint64_t time = 0;  // of the own request
   NodeSet permitted;       // whose permission this node has
   NodeSet deferred;        // who gets this node's permission after the exit
   Fence fence;             // the largest known

@@ -1,4 +1,4 @@
-// Central coordinator (lecture slides 186; seed 002).
+// Central coordinator (lecture slides, PUCRS, 186).
 //
 // One node, the coordinator, keeps the holder and a queue of those who wait. It is also a client;
 // its own calls cost no message.
@@ -15,7 +15,7 @@ namespace turno {
 struct Central {
   static constexpr Info info{.name = "central",
                              .title = "a coordinator grants in the order of arrival",
-                             .source = "slides of seed 002",
+                             .source = "lecture slides, PUCRS",
                              .low = "3(N-1)/N",
                              .high = "3(N-1)/N"};
 

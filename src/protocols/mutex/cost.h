@@ -1,5 +1,5 @@
-// Messages per entry when nobody competes and every node is equally likely to ask, from the published
-// analyses. An algorithm's `alone` uses these.
+// Messages per entry when nobody competes and every node is equally likely to ask, from the
+// published analyses. An algorithm's `alone` uses these.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ inline double harmonic(std::size_t n) {
   return sum;
 }
 
-// The mean distance of two nodes of the tree, both drawn at random: an edge that cuts off s nodes lies
-// between 2s(N-s) of the N^2 pairs.
+// The mean distance of two nodes of the tree, both drawn at random: an edge that cuts off s nodes
+// lies between 2s(N-s) of the N^2 pairs.
 inline double mean_distance(const Setup& setup) {
   const auto n = setup.size();
   std::vector<std::size_t> degree(n, 0), below(n, 1);

@@ -3,8 +3,8 @@
 // A hub remembers only the last requester. A request goes to the hub, the hub forwards it to the
 // requester before, and that one sends the token straight to the new one.
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry: at most 3; the hub is also a
-// client and its own calls are free.
+// Assumes reliable channels, any order; no crashes. Messages per entry: at most 3; the hub is also
+// a client and its own calls are free.
 #pragma once
 
 #include "core/protocol.h"

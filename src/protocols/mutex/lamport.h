@@ -1,13 +1,14 @@
 // Lamport, "Time, clocks, and the ordering of events in a distributed system", 1978.
 //
-// Every node keeps all requests in the order of (time, node). It enters when its own is first and it
-// has heard something later than its request from every other node.
+// Every node keeps all requests in the order of (time, node). It enters when its own is first and
+// it has heard something later than its request from every other node.
 //
-// An acknowledgement names the request it answers, which shows that it is later; so clocks tick only
-// for requests and equal futures stay equal values.
+// An acknowledgement names the request it answers, which shows that it is later; so clocks tick
+// only for requests and equal futures stay equal values.
 //
-// Assumes reliable FIFO channels (without order it breaks, see the document); no crashes. Messages per
-// entry: 3(N-1) exactly. Entries happen in the order of (time, node), which is therefore the fence.
+// Assumes reliable FIFO channels (without order it breaks, see the document); no crashes. Messages
+// per entry: 3(N-1) exactly. Entries happen in the order of (time, node), which is therefore the
+// fence.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +25,13 @@ struct Lamport {
                              .title = "everybody keeps the queue; the first in it enters",
                              .source = "Lamport 1978",
                              .fifo = true,
+                             .growing = true,
                              .low = "3(N-1)",
                              .high = "3(N-1)"};
 
   struct Message {
     enum class Kind : std::uint8_t { request, acknowledge, release } kind = Kind::request;
-    std::uint32_t time = 0;  // of the request, or of the request acknowledged
+    std::uint64_t time = 0;  // of the request, or of the request acknowledged
     static constexpr std::array<std::string_view, 3> kinds = {"request", "acknowledge", "release"};
     static constexpr std::array<std::string_view, 2> labels = {"kind", "time"};
     [[nodiscard]] auto fields() const { return std::tie(kind, time); }
@@ -43,7 +45,7 @@ struct Lamport {
   std::uint32_t nodes = 0, epoch = 0;
   LamportClock clock;
   Phase phase = Phase::idle;
-  Priority mine;                                     // the own request
+  Priority mine;                                      // the own request
   boost::container::small_vector<Priority, 4> queue;  // the requests of others, oldest first
   NodeSet heard;  // who has sent something later than the own request
 
@@ -112,7 +114,7 @@ struct Lamport {
     if (!queue.empty() && queue.front() < mine) return;
     phase = Phase::inside;
     heard.clear();
-    out.grant(Fence::at(epoch, std::uint64_t{mine.time} * nodes + self.value));
+    out.grant(Fence::at(epoch, mine.time * nodes + self.value));
   }
 };
 

@@ -1,12 +1,13 @@
-// Maekawa, "A sqrt(N) algorithm for mutual exclusion in decentralized systems", 1985, in the form that
-// always yields: no deadlock, and no FAILED message.
+// Maekawa, "A sqrt(N) algorithm for mutual exclusion in decentralized systems", 1985, in the form
+// that always yields: no deadlock, and no FAILED message.
 //
-// A node enters with the votes of its whole quorum; any two quorums share an arbiter. An arbiter that
-// has voted for a younger request recalls its vote, and a requester that is not inside gives it back.
-// (The 1985 rules deadlock: see as_published/maekawa.h.)
+// A node enters with the votes of its whole quorum; any two quorums share an arbiter. An arbiter
+// that has voted for a younger request recalls its vote, and a requester that is not inside gives
+// it back. (The 1985 rules deadlock: see as_published/maekawa.h.)
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry, quorums of k with the node in
-// its own: 3(k-1), at most 6(k-1) amortised. The fence is the clock at entry; releases spread it.
+// Assumes reliable channels, any order; no crashes. Messages per entry, quorums of k with the node
+// in its own: 3(k-1), at most 6(k-1) amortised. The fence is the clock at entry; releases spread
+// it.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +25,14 @@ struct Maekawa {
                              .title = "the votes of a quorum; a younger request yields its votes",
                              .source = "Maekawa 1985, corrected",
                              .voting = true,
+                             .growing = true,
                              .low = "3(k-1)",
                              .high = "3(k-1) to 6(k-1)"};
 
   struct Message {
     enum class Kind : std::uint8_t { request, grant, recall, yield, release } kind = Kind::request;
-    std::uint32_t time = 0;   // of the request
-    std::uint32_t clock = 0;  // of the sender: in a grant its own, in a release the fence
+    std::uint64_t time = 0;   // of the request
+    std::uint64_t clock = 0;  // of the sender: in a grant its own, in a release the fence
     static constexpr std::array<std::string_view, 5> kinds = {"request", "grant", "recall", "yield",
                                                               "release"};
     static constexpr std::array<std::string_view, 3> labels = {"kind", "time", "clock"};
@@ -47,9 +49,9 @@ struct Maekawa {
   LamportClock clock;
   // As a requester.
   Phase phase = Phase::idle;
-  std::uint32_t time = 0;    // of the own request
-  std::uint32_t fence = 0;   // the clock at entry, while inside
-  NodeSet have, deferred;    // votes; recalls that overtook their grant
+  std::uint64_t time = 0;   // of the own request
+  std::uint64_t fence = 0;  // the clock at entry, while inside
+  NodeSet have, deferred;   // votes; recalls that overtook their grant
   // As an arbiter.
   Votes votes;
 
@@ -119,8 +121,8 @@ struct Maekawa {
   static std::string_view broken_invariant(const Snapshot<Maekawa>& world);
 
  private:
-  // A message to oneself is a call and costs nothing. No handler sends to itself twice, so the order
-  // of such calls is the order of sending.
+  // A message to oneself is a call and costs nothing. No handler sends to itself twice, so the
+  // order of such calls is the order of sending.
   void send(NodeId to, const Message& message, Out& out) {
     if (to == self) {
       receive(self, message, out);

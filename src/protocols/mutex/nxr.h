@@ -1,14 +1,15 @@
 // NxR: Perez Rojas and Orellana, "Un nuevo algoritmo distribuido de exclusion mutua que minimiza el
-// intercambio de mensajes", 2005 (seed 004), corrected.
+// intercambio de mensajes", 2005, corrected.
 //
 // Requests climb the fathers as in Naimi-Trehel, but only to the first node that itself waits; that
 // node takes them into its queue as in Raymond and asks the token back until its queue is empty.
 //
 // The printed figure has four mistakes (see as_published/nxr.h); `serve` here replaces its lines
-// (c)3-12 and (d)3-11. The variable tokenDemanded is not needed: it says that the queue is not empty.
+// (c)3-12 and (d)3-11. The variable tokenDemanded is not needed: it says that the queue is not
+// empty.
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry: H(N-1) when nobody competes,
-// 2(N-1)/N token hops when everybody does.
+// Assumes reliable channels, any order; no crashes. Messages per entry: H(N-1) when nobody
+// competes, about 2.5 when everybody always does.
 #pragma once
 
 #include "core/protocol.h"
@@ -21,11 +22,11 @@ namespace turno {
 struct Nxr {
   static constexpr Info info{.name = "nxr",
                              .title = "Naimi's forest routes requests, Raymond's queues serve them",
-                             .source = "Perez Rojas, Orellana 2005 (seed 004), corrected",
+                             .source = "Perez Rojas, Orellana 2005, corrected",
                              .shape = Shape::tree,
                              .overlap = Overlap::any,
                              .low = "H(N-1)",
-                             .high = "about 2.6"};
+                             .high = "about 2.5"};
 
   struct Message {
     enum class Kind : std::uint8_t { request, token } kind = Kind::request;
@@ -112,12 +113,12 @@ struct Nxr {
 
  private:
   void serve(Out& out) {
-    if (queue.empty()) return;                       // an idle holder stays root
-    if (queue.front() == self) return enter(out);    // erratum F5: also after its own exit
+    if (queue.empty()) return;                     // an idle holder stays root
+    if (queue.front() == self) return enter(out);  // erratum F5: also after its own exit
     const auto next = queue.pop();
     const bool done = queue.empty();
-    hand_over(next, done ? nobody : self, out);      // errata F2, F3: the token leaves in both cases
-    if (done) father = next;                         // erratum F4: only then
+    hand_over(next, done ? nobody : self, out);  // errata F2, F3: the token leaves in both cases
+    if (done) father = next;                     // erratum F4: only then
   }
 
   void enter(Out& out) {

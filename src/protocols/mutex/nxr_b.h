@@ -1,11 +1,11 @@
-// NxR-B (ours): NxR whose token carries up to B further claims, so that it goes from one to the next
-// instead of back and forth. B = 0 is NxR.
+// NxR-B (ours): NxR whose token carries up to B further claims, so that it goes from one to the
+// next instead of back and forth. B = 0 is NxR.
 //
 // The father of a node that hands everything over becomes the last of those claims: with the first
 // one instead, two nodes can keep absorbing each other's requests in front of a third for ever.
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry: H(N-1) when nobody competes,
-// about 2 when everybody does; waits like Naimi-Trehel.
+// Assumes reliable channels, any order; no crashes. Messages per entry: H(N-1) when nobody
+// competes, about 2 when everybody does; waits like Naimi-Trehel.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -20,14 +20,15 @@ namespace turno {
 struct NxrB {
   static constexpr Info info{.name = "nxr-b",
                              .title = "nxr whose token carries claims along",
-                             .source = "ours, after seed 004",
+                             .source = "ours, after nxr",
                              .shape = Shape::tree,
                              .overlap = Overlap::before_leaving,
                              .low = "H(N-1)",
-                             .high = "about 2"};
+                             .high = "2"};
   static constexpr std::array departures = {
-      Departure{"last-father", "the father becomes the first claim handed over, not the last: two "
-                               "nodes can starve a third",
+      Departure{"last-father",
+                "the father becomes the first claim handed over, not the last: two "
+                "nodes can starve a third",
                 "--nodes 3 --forever"},
   };
 
@@ -49,7 +50,7 @@ struct NxrB {
   NodeId self;
   std::uint32_t carry = 0;  // B
   bool without_last_father = false;
-  NodeId father;            // itself: a root, which waits or has the token
+  NodeId father;  // itself: a root, which waits or has the token
   bool token = false;
   bool using_it = false;  // inside
   Queue<NodeId> queue;    // claims to serve, the own among them
@@ -149,8 +150,7 @@ struct NxrB {
       rest.append(queue);
       queue = rest;
     }
-    if (!root)
-      father = claims.empty() || without_last_father ? next : claims.back();
+    if (!root) father = claims.empty() || without_last_father ? next : claims.back();
   }
 
   void enter(Out& out) {

@@ -1,13 +1,13 @@
 // Raymond, "A tree-based algorithm for distributed mutual exclusion", 1989.
 //
-// The nodes form a fixed tree in which each knows the neighbour nearer to the token (`holder`). A node
-// asks once for all that wait in its queue, itself and its neighbours; the token travels back along
-// the tree edges.
+// The nodes form a fixed tree in which each knows the neighbour nearer to the token (`holder`). A
+// node asks once for all that wait in its queue, itself and its neighbours; the token travels back
+// along the tree edges.
 //
 // Piggyback: a request that would follow a privilege to the same neighbour travels inside it.
 //
 // Assumes reliable channels, any order; no crashes. Messages per entry: 2E[distance] when nobody
-// competes, about 4 (3 with piggyback) when everybody does.
+// competes, about 2 (2.5 with piggyback) when everybody always does.
 #pragma once
 
 #include "core/protocol.h"
@@ -24,8 +24,8 @@ struct RaymondTree {
                          : "a fixed tree; each node asks its neighbour for all that wait in it",
       .source = "Raymond 1989",
       .shape = Shape::tree,
-      .low = Piggyback ? "2E[d]" : "2E[d]",
-      .high = Piggyback ? "about 3" : "about 4"};
+      .low = "2E[d]",
+      .high = Piggyback ? "about 2.5" : "about 2"};
 
   struct Message {
     enum class Kind : std::uint8_t { request, privilege } kind = Kind::request;

@@ -1,14 +1,14 @@
 // Ricart and Agrawala, "An optimal algorithm for mutual exclusion in computer networks", 1981
-// (lecture slides 187-189; seed 002).
+// (lecture slides, PUCRS, 187-189).
 //
 // A node asks all others and enters when all have answered. One that is inside, or waits with an
 // older request, keeps its answer until it has left.
 //
-// Three musts that the slides leave out: the clock follows what it receives; requests are ordered by
-// (time, node), so no two are equal; the first must holds for synchronised clocks too.
+// Three musts that the slides leave out: the clock follows what it receives; requests are ordered
+// by (time, node), so no two are equal; the first must holds for synchronised clocks too.
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry: 2(N-1) exactly. Entries happen
-// in the order of (time, node), which is therefore the fence.
+// Assumes reliable channels, any order; no crashes. Messages per entry: 2(N-1) exactly. Entries
+// happen in the order of (time, node), which is therefore the fence.
 #pragma once
 
 #include "core/lamport_clock.h"
@@ -20,13 +20,14 @@ namespace turno {
 struct RicartAgrawala {
   static constexpr Info info{.name = "ricart-agrawala",
                              .title = "ask everybody; the older request goes first",
-                             .source = "Ricart, Agrawala 1981; slides of seed 002",
+                             .source = "Ricart, Agrawala 1981; lecture slides, PUCRS",
+                             .growing = true,
                              .low = "2(N-1)",
                              .high = "2(N-1)"};
 
   struct Message {
     enum class Kind : std::uint8_t { request, reply } kind = Kind::request;
-    std::uint32_t time = 0;  // of the request
+    std::uint64_t time = 0;  // of the request
     static constexpr std::array<std::string_view, 2> kinds = {"request", "reply"};
     static constexpr std::array<std::string_view, 2> labels = {"kind", "time"};
     [[nodiscard]] auto fields() const { return std::tie(kind, time); }
@@ -40,7 +41,7 @@ struct RicartAgrawala {
   std::uint32_t nodes = 0, epoch = 0;
   LamportClock clock;
   Phase phase = Phase::idle;
-  std::uint32_t time = 0;      // of the own request
+  std::uint64_t time = 0;      // of the own request
   std::uint32_t awaiting = 0;  // answers still to come
   NodeSet deferred;            // who gets an answer after the exit
 
@@ -92,7 +93,7 @@ struct RicartAgrawala {
  private:
   void enter(Out& out) {
     phase = Phase::inside;
-    out.grant(Fence::at(epoch, std::uint64_t{time} * nodes + self.value));
+    out.grant(Fence::at(epoch, time * nodes + self.value));
   }
 };
 

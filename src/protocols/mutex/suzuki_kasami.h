@@ -19,14 +19,15 @@ struct SuzukiKasami {
   static constexpr Info info{.name = "suzuki-kasami",
                              .title = "requests are broadcast; the token knows whose is unserved",
                              .source = "Suzuki, Kasami 1985",
+                             .growing = true,
                              .low = "N(N-1)/N",
                              .high = "N"};
 
-  using Numbers = boost::container::small_vector<std::uint32_t, 4>;
+  using Numbers = boost::container::small_vector<std::uint64_t, 4>;
 
   struct Message {
     enum class Kind : std::uint8_t { request, token } kind = Kind::request;
-    std::uint32_t number = 0;  // of the request
+    std::uint64_t number = 0;  // of the request
     Numbers served;            // in the token, like the rest
     Queue<NodeId> queue;
     Fence fence;

@@ -1,4 +1,4 @@
-// Token ring (lecture slides 191; seed 002).
+// Token ring (lecture slides, PUCRS, 191).
 //
 // A token travels round a ring for ever. A node that wants in keeps it for one visit.
 //
@@ -13,7 +13,7 @@ namespace turno {
 struct TokenRing {
   static constexpr Info info{.name = "token-ring",
                              .title = "a token circulates; who wants in keeps it for one visit",
-                             .source = "slides of seed 002",
+                             .source = "lecture slides, PUCRS",
                              .shape = Shape::ring,
                              .low = "unbounded",
                              .high = "1"};

@@ -1,8 +1,9 @@
-// The invariants that NxR and its descendants share: Naimi's forest of fathers and Raymond's virtual
-// tree of claims (seed 004, Lemmas 1-6 and Theorems 2 and 3, as corrected).
+// The invariants that NxR and its descendants share: Naimi's forest of fathers and Raymond's
+// virtual tree of claims (Perez Rojas and Orellana 2005, Lemmas 1-6 and Theorems 2 and 3, as
+// corrected).
 //
-// A claim says "this node must still get the token". It is either an entry of somebody else's queue or
-// travels in a message. A node that has the token, or to which the token travels, is privileged.
+// A claim says "this node must still get the token". It is either an entry of somebody else's queue
+// or travels in a message. A node that has the token, or to which the token travels, is privileged.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -59,7 +60,8 @@ std::string_view broken_virtual_tree(const Snapshot<P>& world) {
       }
     }
     const auto& user = world.users[node.self.index()];
-    if (node.token && !node.using_it && !node.queue.empty()) return "I2: an idle holder owes nothing";
+    if (node.token && !node.using_it && !node.queue.empty())
+      return "I2: an idle holder owes nothing";
     if (own != std::size_t{user.waiting} + (user.inside ? 1U : 0U))
       return "I3: the own claims are what the user asked for";
     if ((node.father == node.self) != (!node.queue.empty() || node.token))

@@ -55,7 +55,8 @@ class Votes {
   bool operator==(const Votes&) const = default;
 
  private:
-  boost::container::small_vector<Priority, 4> queue_;  // oldest first, the holder's request included
+  boost::container::small_vector<Priority, 4>
+      queue_;  // oldest first, the holder's request included
   Priority holder_;
   bool recalled_ = false;
 };
