@@ -99,6 +99,15 @@ TEST(NegativeLog, AgreesWithTheLibrary) {
   EXPECT_EQ(negative_log_of_fraction(whole), 0);
 }
 
+// To the last bit, so that a simulation gives the same digest on every machine.
+TEST(NegativeLog, IsTheSameEverywhere) {
+  EXPECT_EQ(negative_log_of_fraction(1), 0x1.25e4f7b2737fap+5);
+  EXPECT_EQ(negative_log_of_fraction(1'234'567'890'123'456), 0x1.fcbfe63f03841p+0);
+  EXPECT_EQ(negative_log_of_fraction(6'369'051'672'525'772), 0x1.62e42fefa39f1p-2);
+  EXPECT_EQ(negative_log_of_fraction(6'369'051'672'525'773), 0x1.62e42fefa39edp-2);
+  EXPECT_EQ(negative_log_of_fraction(9'007'199'254'740'991), 0x1p-53);
+}
+
 TEST(NegativeLog, AgreesWithTheLibraryAtRandomPoints) {
   Random random(11);
   for (int i = 0; i < 100'000; ++i) expect_like_the_library((random.next() >> 11) + 1);

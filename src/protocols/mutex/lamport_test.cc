@@ -63,6 +63,15 @@ TEST(Lamport, OlderRequestIsNoAnswer) {
   EXPECT_EQ(receive(node, n0, acknowledge(1)), granted<Lamport>(4));
 }
 
+TEST(Lamport, AnswerToAnEarlierRequestIsNoAnswer) {
+  auto node = make<Lamport>(shaped(Topology::complete, 2))[0];
+  receive(node, n1, ask(3));
+  receive(node, n1, farewell);
+  request(node);  // at time 4
+  EXPECT_EQ(receive(node, n1, acknowledge(3)), nothing<Lamport>());
+  EXPECT_EQ(receive(node, n1, acknowledge(4)), granted<Lamport>(8));
+}
+
 TEST(Lamport, WhoLeavesTellsAllAndForgets) {
   auto node = three()[0];
   request(node);

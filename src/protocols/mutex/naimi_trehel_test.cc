@@ -58,6 +58,14 @@ TEST(NaimiTrehel, WaitingRootRemembersItsSuccessorAndSendsLaterOnesOn) {
   EXPECT_FALSE(leaf.has_token());
 }
 
+TEST(NaimiTrehel, WhoHasLeftGivesTheTokenAwayAtOnce) {
+  auto root = line()[0];
+  request(root);
+  release(root);
+  EXPECT_EQ(receive(root, n1, ask(n1)), effects<Node>({{n1, token(1)}}));
+  EXPECT_EQ(root.fence, Fence{}) << "the fence travels with the token";
+}
+
 TEST(NaimiTrehel, ResumesWithAHolderAtTheRootOfAStar) {
   auto nodes = make<Node>(shaped(Topology::line, 3), {n2});
   EXPECT_EQ(nodes[0].father, n2);

@@ -102,6 +102,13 @@ TEST(NxrBh, WhoHandsOnNothingNewDoesNotPointToTheHub) {
   EXPECT_FALSE(node.off) << "stamp 4 is not newer than the served stamp 5";
 }
 
+TEST(NxrBh, WhoHandsOnWhatHasNeverPassedTheHubDoesNotPointToIt) {
+  auto node = inside();
+  receive(node, n3, ask(n3));
+  EXPECT_EQ(release(node), effects<NxrBh>({{n3, token({}, 0, 1)}}));
+  EXPECT_FALSE(node.off) << "no stamp at all is not newer than none served";
+}
+
 TEST(NxrBh, HubStampsTheLastClaimItHandsOver) {
   auto hub = star()[0];
   request(hub);

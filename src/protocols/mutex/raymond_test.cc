@@ -41,10 +41,12 @@ TYPED_TEST(RaymondTest, RequestAndPrivilegeTravelAlongTheTree) {
   EXPECT_EQ(receive(line[1], n2, ask<P>()), effects<P>({{n0, ask<P>()}}));
   EXPECT_EQ(receive(line[0], n1, ask<P>()), effects<P>({{n1, privilege<P>(0)}}));
   EXPECT_EQ(line[0].holder, n1) << "the arrow points where the token went";
+  EXPECT_EQ(line[0].fence, Fence{}) << "and the fence went with it";
   EXPECT_EQ(receive(line[1], n0, privilege<P>(0)), effects<P>({{n2, privilege<P>(0)}}));
   EXPECT_EQ(line[1].holder, n2);
   EXPECT_FALSE(line[1].asked) << "nobody else waits here, so it asks for nothing back";
   EXPECT_EQ(receive(line[2], n1, privilege<P>(0)), granted<P>(1));
+  EXPECT_FALSE(line[2].asked) << "what it asked for has come";
 }
 
 TYPED_TEST(RaymondTest, NodeAsksOnceForAllThatWaitInIt) {

@@ -66,6 +66,7 @@ TEST(SuzukiKasami, WhoLeavesQueuesAllThatWaitBeginningAfterItself) {
   receive(node, n2, ask(1));
   EXPECT_EQ(release(node), effects<Node>({{n2, token({0, 1, 0}, {n0}, 1)}}));
   EXPECT_FALSE(node.has_token());
+  EXPECT_TRUE(node.queue.empty()) << "the queue has left with the token";
 }
 
 TEST(SuzukiKasami, QueueOfTheTokenGoesFirstAndHoldsNobodyTwice) {
