@@ -189,11 +189,12 @@ struct NxrBh {
     if (without == Without::carried_first) {
       queue.append(message.claims);
     } else {
-      const auto absorbed = queue;  // its own claim first
+      const auto own = queue.pop();
+      const auto absorbed = queue;
       queue.clear();
-      queue.push(absorbed.front());
+      queue.push(own);
       queue.append(message.claims);
-      queue.append(std::ranges::subrange(absorbed.begin() + 1, absorbed.end()));
+      queue.append(absorbed);
     }
     serve(out);
   }

@@ -84,13 +84,14 @@ TEST(NxrBh, RequestThatHasWanderedTooLongTakesTheHintBack) {
 }
 
 TEST(NxrBh, TokenCarriesAllClaimsAlong) {
-  auto node = inside();
+  auto node = inside(1);
   receive(node, n0, ask(n2, 2, 1));
   receive(node, n0, ask(n3, 3, 1));
   EXPECT_EQ(release(node), effects<NxrBh>({{n2, token({Claim{n3, {3}}}, 2, 1)}}))
       << "the stamp of node 2 counts as served";
   EXPECT_EQ(node.father, n3);
   EXPECT_TRUE(node.off) << "it handed on a claim newer than all served";
+  EXPECT_EQ(node.served, Stamp{}) << "what was served is known to the token";
   EXPECT_TRUE(node.queue.empty());
 }
 
