@@ -34,7 +34,7 @@ bench: build ## Measure the simulator and the checker
 format: bootstrap ## Format the code
 	@git ls-files '*.h' '*.cc' | xargs clang-format -i
 
-lint: bootstrap build-release ## clang-format and clang-tidy, warnings are errors
+lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 	@scripts/lint
 
 clean: ## Remove the build directory

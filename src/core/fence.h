@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "core/assert.h"
+
 namespace turno {
 
 struct Fence {
@@ -13,6 +15,8 @@ struct Fence {
   std::uint64_t value = 0;
 
   static constexpr Fence at(std::uint32_t epoch, std::uint64_t count = 0) {
+    TURNO_ASSERT(epoch < std::uint32_t{1} << (64 - count_bits));
+    TURNO_ASSERT(count < std::uint64_t{1} << count_bits);
     return Fence{(std::uint64_t{epoch} << count_bits) + count};
   }
   [[nodiscard]] constexpr std::uint32_t epoch() const {

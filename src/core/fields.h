@@ -65,16 +65,17 @@ class Packer {
     } else if constexpr (std::same_as<T, NodeId>) {
       add_bits(value.value, 32);
     } else if constexpr (std::same_as<T, NodeSet>) {
-      add_bits(value.words(), 16);
+      add_bits(value.words(), 32);
       value.for_each_word([&](std::uint64_t word) { add_bits(word, 64); });
     } else if constexpr (std::same_as<T, bool>) {
       add_bits(value ? 1 : 0, 1);
     } else if constexpr (std::is_enum_v<T> || std::integral<T>) {
-      add_bits(static_cast<std::uint64_t>(value), static_cast<int>(sizeof(T) * 8));
+      constexpr auto width = static_cast<int>(sizeof(T) * 8);
+      add_bits(static_cast<std::uint64_t>(value) & (~std::uint64_t{0} >> (64 - width)), width);
     } else if constexpr (HasFields<T>) {
       std::apply([&](const auto&... field) { (add(field), ...); }, value.fields());
     } else {
-      add_bits(value.size(), 16);  // with the elements that follow, this tells all lists apart
+      add_bits(value.size(), 32);  // with the elements that follow, this tells all lists apart
       for (const auto& element : value) add(element);
     }
   }

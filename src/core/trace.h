@@ -35,7 +35,7 @@ TraceMessage trace_message(NodeId from, NodeId to, const Message& message) {
   return {from, to, describe_message(message), json_message(message)};
 }
 
-// "2 receives token(fence 3) from 1", without what follows from it.
+// "2 gets token(fence 3) from 1", without what follows from it.
 std::string headline(const TraceStep& step);
 // The step and its consequences, several lines.
 std::string conversation(const std::vector<TraceStep>& steps);

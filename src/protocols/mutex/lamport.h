@@ -81,7 +81,6 @@ struct Lamport {
   void release(Out& out) {
     phase = Phase::idle;
     mine = {};
-    heard.clear();
     if (nodes > 1) out.broadcast({.kind = Kind::release});
   }
 

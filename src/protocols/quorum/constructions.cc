@@ -8,8 +8,9 @@ namespace turno {
 
 namespace {
 
-// Luk and Wong's idea in closed form: the residues 0..r-1 and, r-1 further, every r-th one up to the
-// middle. Every residue up to N/2 is then a difference of two of them. The best r is about sqrt(N/2).
+// Luk and Wong's idea in closed form: the residues 0..r-1 and, r-1 further, every r-th one up to
+// the middle. Every residue up to N/2 is then a difference of two of them. The best r is about
+// sqrt(N/2).
 std::vector<std::size_t> difference_cover(std::size_t n) {
   std::vector<std::size_t> best;
   for (std::size_t r = 1; r <= n; ++r) {
@@ -33,7 +34,8 @@ Quorums cyclic(std::size_t n) {
   return result;
 }
 
-// The last row may be short: its missing places count as the nodes above them.
+// The last row may be short. A node of it and one of a column that it lacks still meet: in the row
+// of the one and the column of the other.
 Quorums grid(std::size_t n) {
   std::size_t columns = 1;
   while (columns * columns < n) ++columns;
@@ -43,7 +45,7 @@ Quorums grid(std::size_t n) {
     const auto row = i / columns, column = i % columns;
     for (std::size_t c = 0; c < columns; ++c) {
       const auto at = row * columns + c;
-      quorum.emplace_back(at < n ? at : at - columns);
+      if (at < n) quorum.emplace_back(at);
     }
     for (auto at = column; at < n; at += columns) quorum.emplace_back(at);
     std::sort(quorum.begin(), quorum.end());
