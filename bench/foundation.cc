@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <vector>
@@ -90,7 +91,7 @@ void bench_simulator() {
       const auto result = simulation.run();
       if (!result.violation.empty()) std::abort();
       ours.push_back(result.events_per_second());
-      const auto hops = static_cast<std::uint32_t>(result.messages_per_entry() + 0.5);
+      const auto hops = static_cast<std::uint32_t>(std::lround(result.messages_per_entry()));
       bare.push_back(bare_loop(options, result.events, hops));
     }
     fmt::print("{:>9}  {:>10.2f} M  {:>10.2f} M  {:>6.2f}  {:>9.0f}\n", nodes, median(ours) / 1e6,

@@ -84,6 +84,7 @@ std::vector<std::string> near_names(std::string_view name, std::span<const std::
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
+  names.reserve(near.size());
   for (auto& [away, candidate] : near) names.push_back(std::move(candidate));
   return names;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace turno::cli {
@@ -39,7 +40,7 @@ void ProgressLine::clear() {
 std::string bar(double share) {
   constexpr std::size_t width = 20;
   const auto full =
-      std::min(width, static_cast<std::size_t>(share * static_cast<double>(width) + 0.5));
+      std::min(width, static_cast<std::size_t>(std::lround(share * static_cast<double>(width))));
   return "[" + std::string(full, '#') + std::string(width - full, '.') + "]";
 }
 
