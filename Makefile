@@ -10,12 +10,12 @@ help: ## Show this list
 bootstrap: ## Install the Debian packages that are missing
 	@scripts/bootstrap
 
-build: bootstrap build-release ## Build build/release/turno
+build: bootstrap release-turno ## Build build/release/turno
 
-# Internal: configure once, build always.
-build-%:
-	@test -f build/$*/build.ninja || cmake --preset $* > /dev/null
-	@cmake --build --preset $* -j $(JOBS)
+# One target of the release: configure once, build always.
+release-%:
+	@test -f build/release/build.ninja || cmake --preset release > /dev/null
+	@cmake --build --preset release -j $(JOBS) --target $*
 
 run: build ## Check and simulate every algorithm: one table, measured beside the formula
 	@$(TURNO) compare --check --entries 50000 --arrivals poisson:0.01 --arrivals poisson:1
@@ -28,7 +28,7 @@ test: bootstrap ## Build and run all tests (dev with sanitizers, release, digest
 check-deep: build ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
-bench: build ## Measure the simulator and the checker
+bench: bootstrap release-bench_foundation ## Measure the simulator and the checker
 	@build/release/bench/bench_foundation
 
 format: bootstrap ## Format the code
