@@ -150,6 +150,16 @@ std::string word(const Cluster<Nxr>& cluster, NodeId node) {
   return text;
 }
 
+// Erratum F6: the paper's words may repeat a node that stands in its own queue, so as soon as
+// somebody waits there is no unique word: 0.1, 0.1.1, 0.1.1.1, ... Words must not use such entries.
+TEST(NxrVirtualTree, AWaitingNodeStandsInItsOwnQueue) {
+  Cluster<Nxr> cluster(shaped(Topology::line, 2));
+  cluster.want(n1);
+  EXPECT_TRUE(cluster[1].queue.contains(n1)) << "it would be owed by itself";
+  EXPECT_EQ(owed_by(cluster, n1), n0) << "without its own entry there is one claim";
+  EXPECT_EQ(word(cluster, n1), "0.1");
+}
+
 // Erratum F7, case 1: the proof looks only at the word of the node that asks.
 TEST(NxrVirtualTree, WhoAsksChangesTheWordOfARequestThatIsOnItsWay) {
   Cluster<Nxr> cluster(shaped(Topology::line, 3));
