@@ -1,0 +1,70 @@
+// Views: who is a member, and what the members agreed on. Only a registry makes them, so all nodes
+// see the same sequence of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/node_id.h"
+
+namespace turno::cluster {
+
+struct Member {
+  std::uint64_t id = 0;  // of one start of a node: 63 random bits, never 0, never used again
+  std::string name;
+  std::string peer_address;
+  std::string client_address;
+  std::string client_socket;
+  std::string http_address;
+  std::int64_t pid = 0;
+
+  bool operator==(const Member&) const = default;
+};
+
+// A number for a new member, or a key. Never 0, below 2^63.
+[[nodiscard]] std::uint64_t random_id();
+
+struct View {
+  std::uint32_t epoch = 0;
+  std::vector<Member> members;  // in the order of joining; NodeIds are positions in it
+
+  // Of the whole cluster, fixed by the first member.
+  std::string algorithm;
+  std::uint64_t key = 0;  // what peers must present
+  std::int64_t lock_delay_ms = 0;
+  std::int64_t idle_ms = 0;
+
+  // Somebody died rather than left between the view before and this one.
+  bool crashed = false;
+  // The last epoch that began with `crashed`, or 0. Who may have missed a view in between asks
+  // crashed_since(the last epoch it has seen).
+  std::uint32_t last_crash = 0;
+
+  [[nodiscard]] std::size_t size() const { return members.size(); }
+  [[nodiscard]] bool crashed_since(std::uint32_t seen) const { return last_crash > seen; }
+
+  // The position of a member, or nobody.
+  [[nodiscard]] NodeId index_of(std::uint64_t id) const {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i].id == id) return NodeId(i);
+    }
+    return nobody;
+  }
+  [[nodiscard]] const Member* find(std::uint64_t id) const {
+    const auto index = index_of(id);
+    return index == nobody ? nullptr : &members[index.index()];
+  }
+  [[nodiscard]] const Member* find(std::string_view name) const {
+    for (const auto& member : members) {
+      if (member.name == name) return &member;
+    }
+    return nullptr;
+  }
+
+  bool operator==(const View&) const = default;
+};
+
+}  // namespace turno::cluster
