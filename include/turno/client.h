@@ -1,0 +1,74 @@
+// A session with a node in another process.
+//
+// One connection and one thread that reads it. When the connection breaks, everything that is held
+// is lost, every wait ends with `disconnected`, and the next acquire() connects again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "turno/error.h"
+#include "turno/grant.h"
+#include "turno/service.h"
+
+namespace turno {
+
+// Who holds a lock, as the node sees it.
+struct Holder {
+  std::string node;
+  std::string session;
+  std::string client;  // the name that the session gave itself, if any
+  std::uint64_t fence = 0;
+  std::chrono::milliseconds held{0};
+  std::uint64_t waiting = 0;  // how many wait for it
+};
+
+class Client final : public Service {
+ public:
+  struct Options {
+    std::string name;  // shown to others who ask who holds a lock; no spaces
+    std::chrono::milliseconds connect_timeout{5000};
+    // A node that lives answers much sooner. A request whose time is over waits so long for the
+    // node to confirm that nothing is left behind.
+    std::chrono::milliseconds answer_timeout{2000};
+  };
+
+  // The address is host:port, [ipv6]:port, unix:PATH or the path of a socket (with a slash in it).
+  [[nodiscard]] static tl::expected<std::unique_ptr<Client>, Error> connect(
+      std::string_view address, Options options);
+  [[nodiscard]] static tl::expected<std::unique_ptr<Client>, Error> connect(
+      std::string_view address) {
+    return connect(address, Options());
+  }
+  // Ends the session: what it holds is released. REQUIRES: no thread is inside a call, and it is
+  // not called from a callback of lost_token().
+  ~Client() override;
+
+  // Nothing if the lock is free.
+  [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name);
+
+  using Service::acquire;
+  [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;
+  void close(Lock lock) noexcept override;
+  [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,
+                                                   std::stop_token stop) override;
+  void release(Hold hold, std::uint64_t fence) noexcept override;
+  [[nodiscard]] tl::expected<void, Error> renew(Hold hold, std::uint64_t fence,
+                                                std::chrono::milliseconds ttl) override;
+  [[nodiscard]] std::string_view name(Hold hold) const noexcept override;
+  [[nodiscard]] bool lost(Hold hold, std::uint64_t fence) const noexcept override;
+  [[nodiscard]] std::stop_token lost_token(Hold hold, std::uint64_t fence) override;
+
+ private:
+  class Session;
+  explicit Client(std::unique_ptr<Session> session);
+  std::unique_ptr<Session> session_;
+};
+
+}  // namespace turno

@@ -1,0 +1,71 @@
+// Where locks come from: an embedded Node or a remote Client. A program makes one and passes it on
+// to its mutexes; the calls below are for Mutex and Grant, and for those who write a service.
+//
+// Thread safety: every call may be made from any thread at any time. A service outlives its
+// mutexes and grants.
+//
+// A service is one session: it holds a lock at most once. Its threads wait for each other in order
+// of arrival, as other sessions do.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "turno/error.h"
+
+namespace turno {
+
+class Grant;
+
+struct Request {
+  std::optional<std::chrono::milliseconds> timeout = {};  // none: for ever; 0: try once
+  // The lock is taken back when it was not renewed for so long (none: when the session ends).
+  std::optional<std::chrono::milliseconds> ttl = {};
+};
+
+class Service {
+ public:
+  // What a service knows things by. Opaque: only the service that gave it out can read it.
+  using Lock = void*;  // a name, opened: kept by a mutex to save looking the name up each time
+  using Hold = void*;  // a grant: kept by a Grant. Valid until released. Need not be unique: the
+                       // fence that goes with it tells one grant of a lock from another
+
+  Service() = default;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+  virtual ~Service() = default;
+
+  // Opening takes nothing and talks to nobody. Fails with `invalid` for an impossible name.
+  [[nodiscard]] virtual tl::expected<Lock, Error> open(std::string_view name) = 0;
+  // The lock may still be held: a grant does not need what it came from.
+  virtual void close(Lock lock) noexcept = 0;
+
+  // Blocks until granted, or until the time is over or `stop` is requested: then nothing is left
+  // behind, neither a grant nor a place in the queue.
+  [[nodiscard]] virtual tl::expected<Grant, Error> acquire(Lock lock, const Request& request,
+                                                           std::stop_token stop) = 0;
+  [[nodiscard]] tl::expected<Grant, Error> acquire(std::string_view name,
+                                                   const Request& request = {},
+                                                   std::stop_token stop = {});
+
+  // REQUIRES for all of these: `hold` came with `fence` from acquire() and was not yet released.
+
+  // Does not block, and does nothing more than free the hold if the lock was lost.
+  virtual void release(Hold hold, std::uint64_t fence) noexcept = 0;
+  // The time to live starts again and is now `ttl`. Fails with `lost` if it was too late.
+  [[nodiscard]] virtual tl::expected<void, Error> renew(Hold hold, std::uint64_t fence,
+                                                        std::chrono::milliseconds ttl) = 0;
+  // The name of the lock; the view is valid until the release.
+  [[nodiscard]] virtual std::string_view name(Hold hold) const noexcept = 0;
+  [[nodiscard]] virtual bool lost(Hold hold, std::uint64_t fence) const noexcept = 0;
+  // Requested when the lock is lost (at once, if it already is). Never requested by a release.
+  [[nodiscard]] virtual std::stop_token lost_token(Hold hold, std::uint64_t fence) = 0;
+};
+
+}  // namespace turno
+
+#include "turno/grant.h"  // what acquire() returns

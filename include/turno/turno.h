@@ -1,0 +1,8 @@
+// The whole library.
+#pragma once
+
+#include "turno/client.h"
+#include "turno/error.h"
+#include "turno/grant.h"
+#include "turno/mutex.h"
+#include "turno/service.h"
