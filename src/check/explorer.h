@@ -14,6 +14,7 @@
 //   starvation   (forever) no fair cycle on which one node always waits
 #pragma once
 
+#include <algorithm>
 #include <ctime>
 #include <string>
 #include <utility>
@@ -45,7 +46,7 @@ class Explorer : private Search {
     if (result_.verdict == Verdict::holds) judge_witnesses(HasToken<P>);
     if (result_.verdict == Verdict::violated) write_trace();
     result_.states = table_.size();
-    result_.transitions = graph_.edges();
+    result_.transitions = graph_.edges() + faults_;
     result_.bytes = bytes() + frontier_.bytes();
     result_.cpu_seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
     return std::move(result_);
@@ -109,14 +110,21 @@ class Explorer : private Search {
   void expand(const WorldView<P>& world, World number) {
     graph_.begin_world();
     const auto count = find_successors(world);
-    if (count == 0 && !census(world).all_served)
+    const bool stuck = std::all_of(successors_.begin(), successors_.begin() + offset(count),
+                                   [](const auto& s) { return s.action.fault(); });
+    if (stuck && !census(world).all_served)
       found({"deadlock", "nothing can happen any more, and somebody still waits", number});
     for (std::size_t i = 0; i < count; ++i) {
       auto& successor = successors_[i];
       const auto edge = static_cast<Edge>(i);
       const auto [target, fresh] = table_.insert(successor.fingerprint);
-      graph_.add_edge(target);
-      graded_ = graded_ && target >= next_level_;
+      // A fault is no way out of a trap, and no part of a cycle: it is not in the graph.
+      if (successor.action.fault()) {
+        ++faults_;
+      } else {
+        graph_.add_edge(target);
+        graded_ = graded_ && target >= next_level_;
+      }
       if (options_.forever) graph_.add_label(label(world, successor.action));
       if (fresh) {
         frontier_.push(world, successor);
@@ -148,7 +156,7 @@ class Explorer : private Search {
       const auto index = static_cast<std::uint16_t>(i);
       if (world.users[i].inside)
         add({Action::Kind::leave, index}, NodeId{i}, {.kind = InputKind::release});
-      if (may_want(world.users[i], NodeId{i}))
+      if (may_want(world.users[i], NodeId{i}, is_there(world.nodes[i])))
         add({Action::Kind::want, index}, NodeId{i}, {.kind = InputKind::request});
     }
     for (std::size_t i = 0; i < world.flights.size(); ++i) {
@@ -159,7 +167,38 @@ class Explorer : private Search {
       add({Action::Kind::deliver, static_cast<std::uint16_t>(i)}, flight.to,
           {.kind = InputKind::receive, .from = flight.from, .message = flight.message});
     }
+    if constexpr (HasViews<P>) add_changes(world, add);
     return count;
+  }
+
+  // Crashes, joins, what they make of the view, and idle locks. The view follows from who is there:
+  // every crash and every join is one epoch.
+  template <class Add>
+  void add_changes(const WorldView<P>& world, const Add& add) {
+    std::uint32_t changes = 0, crashed = 0, joined = 0, retired = 0;
+    view_.members.clear();
+    for (std::size_t i = 0; i < n_; ++i) {
+      const auto& node = world.nodes[i];
+      const bool absent = options_.setup.absent.contains(NodeId{i});
+      changes += node.changes();
+      retired += node.retired;
+      joined += absent && node.changes() > 0 ? 1 : 0;
+      crashed += node.crashed() ? 1 : 0;
+      if (node.present()) view_.members.insert(NodeId{i});
+    }
+    view_.epoch = options_.setup.epoch + changes;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const auto index = static_cast<std::uint16_t>(i);
+      const auto& node = world.nodes[i];
+      if (node.present() && node.epoch < view_.epoch)
+        add({Action::Kind::adopt, index}, NodeId{i}, {.kind = InputKind::view, .view = &view_});
+      if (node.present() && crashed < options_.crashes)
+        add({Action::Kind::crash, index}, NodeId{i}, {.kind = InputKind::crash});
+      if (!node.present() && !node.crashed() && joined < options_.joins)
+        add({Action::Kind::join, index}, NodeId{i}, {.kind = InputKind::join});
+      if (node.retirable() && retired < options_.retires)
+        add({Action::Kind::retire, index}, NodeId{i}, {.kind = InputKind::retire});
+    }
   }
 
   void act(Successor<P>& successor, const Input<Message>& input) {
@@ -170,6 +209,7 @@ class Explorer : private Search {
       if (!options_.forever) --user.left;
     }
     if (input.kind == InputKind::release) user.inside = false;
+    if (input.kind == InputKind::crash) user = {};
     if (successor.out.granted()) {
       if (user.waiting > 0) --user.waiting;
       user.inside = true;
@@ -177,6 +217,8 @@ class Explorer : private Search {
     }
     successor.node_hash = hash_node(successor.at, successor.node, user);
   }
+
+  static std::ptrdiff_t offset(std::size_t count) { return static_cast<std::ptrdiff_t>(count); }
 
   std::uint64_t fingerprint_of(const WorldView<P>& world, const Successor<P>& successor) {
     if (options_.forever) {
@@ -192,11 +234,18 @@ class Explorer : private Search {
     return options_.requesters.empty() || options_.requesters.contains(node);
   }
 
-  [[nodiscard]] bool may_want(const User& user, NodeId node) const {
+  [[nodiscard]] bool may_want(const User& user, NodeId node, bool there) const {
+    if constexpr (HasViews<P>)
+      if (!there) return false;
     const bool ahead = user.inside || user.waiting > 0;
     if (ahead && !options_.overlapping) return false;
     if (user.waiting > 0 && P::info.overlap != Overlap::any) return false;
     return options_.forever ? asks(node) : user.left > 0;
+  }
+
+  [[nodiscard]] static bool is_there(const P& node) {
+    if constexpr (HasViews<P>) return node.present() && node.epoch > 0;
+    return true;
   }
 
   // Fair actions: whoever is inside leaves, and whatever travels arrives. A message is recognised
@@ -220,7 +269,8 @@ class Explorer : private Search {
         ++census.waiting;
         census.who_waits |= 1U << i;
       }
-      if (user.waiting > 0 || user.left > 0) census.all_served = false;
+      const bool may_ask = user.left > 0 && is_there(world.nodes[i]);
+      if (user.waiting > 0 || may_ask) census.all_served = false;
     }
     return census;
   }
@@ -314,6 +364,18 @@ class Explorer : private Search {
         trace.takes.push_back(trace_message(flight.from, flight.to, flight.message));
         break;
       }
+      case Action::Kind::crash:
+        trace.kind = TraceStep::Kind::crash;
+        break;
+      case Action::Kind::join:
+        trace.kind = TraceStep::Kind::join;
+        break;
+      case Action::Kind::adopt:
+        trace.kind = TraceStep::Kind::view;
+        break;
+      case Action::Kind::retire:
+        trace.kind = TraceStep::Kind::retire;
+        break;
     }
     for_each_send(successor, n_, [&](NodeId to, const Message& message) {
       trace.sends.push_back(trace_message(successor.at, to, message));
@@ -327,6 +389,8 @@ class Explorer : private Search {
   Frontier<P> frontier_;
   Block<P> scratch_, replayed_;
   std::vector<Successor<P>> successors_;
+  ViewChange view_;           // as the registry has it, in the world looked at
+  std::uint64_t faults_ = 0;  // transitions
 };
 
 }  // namespace turno::check

@@ -20,8 +20,14 @@
 namespace turno::check {
 
 struct Action {
-  enum class Kind : std::uint8_t { want, leave, deliver } kind = Kind::want;
+  enum class Kind : std::uint8_t { want, leave, deliver, crash, join, adopt, retire };
+  Kind kind = Kind::want;
   std::uint16_t index = 0;  // of the node, or of the message in the world
+
+  // What need not happen, so that nobody may wait for it.
+  [[nodiscard]] bool fault() const {
+    return kind == Kind::crash || kind == Kind::join || kind == Kind::retire;
+  }
 };
 
 template <Protocol P>

@@ -16,6 +16,7 @@
 #include "core/effects.h"
 #include "core/fields.h"
 #include "core/node_id.h"
+#include "core/node_set.h"
 #include "core/setup.h"
 
 namespace turno {
@@ -77,16 +78,46 @@ concept Protocol = std::regular<P> && MessageType<typename P::Message> &&
   == P::labels.size();
 };
 
+// Who belongs to the system from now on.
+struct ViewChange {
+  std::uint32_t epoch = 1;
+  NodeSet members;
+};
+
 // One input of a node. A list of these is a complete trace.
 template <class Message>
 struct Input {
-  enum class Kind : std::uint8_t { start, request, release, receive };
+  enum class Kind : std::uint8_t { start, request, release, receive, crash, join, view, retire };
   Kind kind = Kind::start;
   NodeId from;
   Message message{};
-
-  bool operator==(const Input&) const = default;
+  const ViewChange* view = nullptr;  // of `view`
 };
+
+// A protocol that lives through crashes, because the members agree on views
+// (cluster/recovering.h).
+template <class P>
+concept HasViews = requires(P node, const P& state, const ViewChange& view,
+                            Effects<typename P::Message>& out) {
+  node.crash();
+  node.join();
+  node.adopt(view, out);  // this node learns of a view
+  node.retire(out);       // the lock has been idle
+  { state.present() } -> std::convertible_to<bool>;
+  { state.retirable() } -> std::convertible_to<bool>;
+  { state.changes() } -> std::convertible_to<std::uint32_t>;  // of the view, by this node's fate
+  { state.epoch } -> std::convertible_to<std::uint32_t>;
+};
+
+template <HasViews P>
+void step_through_views(P& node, const Input<typename P::Message>& input,
+                        Effects<typename P::Message>& out) {
+  using Kind = typename Input<typename P::Message>::Kind;
+  if (input.kind == Kind::crash) node.crash();
+  if (input.kind == Kind::join) node.join();
+  if (input.kind == Kind::view) node.adopt(*input.view, out);
+  if (input.kind == Kind::retire) node.retire(out);
+}
 
 // The one door. `start` is for the few protocols that act before they are asked to (a token that
 // circulates); the others ignore it.
@@ -106,6 +137,8 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
     case Kind::receive:
       node.receive(input.from, input.message, out);
       break;
+    default:
+      if constexpr (HasViews<P>) step_through_views(node, input, out);
   }
 }
 

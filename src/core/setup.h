@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
 
 #include "core/node_id.h"
+#include "core/node_set.h"
 
 namespace turno {
 
@@ -19,6 +21,11 @@ struct Setup {
   std::uint32_t carry = unlimited;           // nxr-b: claims that a token may carry
   std::uint32_t epoch = 1;                   // of the view: the high bits of every fence
   std::uint8_t departure = 0;  // 0: the algorithm; k: its k-th departure, to be refuted
+
+  // For recovery: the setup of a view with so many members and this one as its root, and who is
+  // not a member of the first view. The answer lives as long as this or any copy of it.
+  std::function<const Setup&(std::uint32_t epoch, std::size_t members, NodeId root)> arrange;
+  NodeSet absent;
 
   [[nodiscard]] std::size_t size() const { return father.size(); }
   [[nodiscard]] NodeId root() const {

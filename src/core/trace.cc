@@ -29,6 +29,14 @@ std::string headline(const TraceStep& step) {
       return who + " wants in";
     case TraceStep::Kind::release:
       return who + " leaves";
+    case TraceStep::Kind::crash:
+      return who + " crashes";
+    case TraceStep::Kind::join:
+      return who + " joins";
+    case TraceStep::Kind::view:
+      return who + " learns of the new view";
+    case TraceStep::Kind::retire:
+      return who + " retires the lock";
     case TraceStep::Kind::receive:
       break;
   }
@@ -49,7 +57,8 @@ std::string conversation(const std::vector<TraceStep>& steps) {
 }
 
 std::string json_line(const TraceStep& step) {
-  constexpr std::string_view names[] = {"start", "request", "release", "receive"};
+  constexpr std::string_view names[] = {"start", "request", "release", "receive",
+                                        "crash", "join",    "view",    "retire"};
   std::string text = "{\"time_ns\":" + std::to_string(step.time_ns) + ",\"event\":\"" +
                      std::string(names[static_cast<std::size_t>(step.kind)]) +
                      "\",\"node\":" + to_json(step.node);

@@ -20,7 +20,7 @@ struct TraceMessage {
 };
 
 struct TraceStep {
-  enum class Kind : std::uint8_t { start, request, release, receive };
+  enum class Kind : std::uint8_t { start, request, release, receive, crash, join, view, retire };
   std::int64_t time_ns = 0;  // the checker counts steps
   Kind kind = Kind::request;
   NodeId node;                      // who acts
