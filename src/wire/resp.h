@@ -15,10 +15,9 @@
 #include <vector>
 
 #include "wire/receive_buffer.h"
+#include "wire/status.h"
 
 namespace turno::wire {
-
-enum class Status : std::uint8_t { ready, more, error };
 
 // The requests of one client: arrays of bulk strings, or lines of words for people with telnet.
 // Copies no argument, and allocates nothing once its buffer has grown to what the client sends.
