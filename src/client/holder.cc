@@ -1,0 +1,60 @@
+#include "client/holder.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace turno::client {
+
+namespace {
+
+using wire::Reply;
+
+std::string text_of(const Reply& reply) {
+  return reply.kind == Reply::Kind::integer ? std::to_string(reply.integer) : reply.text;
+}
+
+std::uint64_t number_of(const Reply& reply) {
+  if (reply.kind == Reply::Kind::integer)
+    return reply.integer < 0 ? 0 : static_cast<std::uint64_t>(reply.integer);
+  std::uint64_t value = 0;
+  std::from_chars(reply.text.data(), reply.text.data() + reply.text.size(), value);
+  return value;
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  const auto tenths = time.count() / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+}  // namespace
+
+tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
+  if (reply.is_null()) return std::nullopt;
+  if (reply.is_error()) return tl::unexpected(Error{Error::Code::refused, reply.text});
+  if (reply.kind != Reply::Kind::map || reply.elements.size() % 2 != 0)
+    return tl::unexpected(
+        Error{Error::Code::internal, "the node answers WHO with what is not a map"});
+  Holder holder;
+  for (std::size_t at = 0; at < reply.elements.size(); at += 2) {
+    const std::string_view key = reply.elements[at].text;
+    const auto& value = reply.elements[at + 1];
+    if (key == "node") holder.node = text_of(value);
+    if (key == "session") holder.session = text_of(value);
+    if (key == "client") holder.client = text_of(value);
+    if (key == "fence") holder.fence = number_of(value);
+    if (key == "waiting") holder.waiting = number_of(value);
+    if (key == "held_ms") holder.held = std::chrono::milliseconds(number_of(value));
+  }
+  return holder;
+}
+
+std::string describe(const Holder& holder) {
+  auto text = "held by node " + holder.node + ", session " + holder.session;
+  if (!holder.client.empty()) text += " (" + holder.client + ")";
+  text += ", for " + seconds(holder.held);
+  if (holder.waiting > 0)
+    text += "; " + std::to_string(holder.waiting) + (holder.waiting == 1 ? " waits" : " wait");
+  return text;
+}
+
+}  // namespace turno::client
