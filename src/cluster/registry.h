@@ -20,6 +20,8 @@ struct Error {
   };
   Kind kind = Kind::unavailable;
   std::string message;  // what, where, and what to do
+
+  bool operator==(const Error&) const = default;
 };
 
 template <class T>

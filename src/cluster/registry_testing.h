@@ -1,0 +1,56 @@
+// What the tests of the registry share.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "cluster/registry.h"
+#include "cluster/view.h"
+
+namespace turno::cluster {
+
+// A directory that is removed at the end.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    auto name = (std::filesystem::temp_directory_path() / "turno-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+    path_ = name;
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline Member member_named(std::string name) {
+  return {.id = random_id(), .name = std::move(name), .peer_address = "127.0.0.1:1"};
+}
+
+inline Settings running(std::string algorithm) {
+  return {.algorithm = std::move(algorithm), .lock_delay_ms = 250, .idle_ms = 1000};
+}
+
+// "a b c @ 7": the members and the epoch; or "kind: message".
+inline std::string summary(const Expected<View>& view) {
+  if (!view) {
+    constexpr const char* kinds[] = {"absent", "refused", "unavailable", "damaged", "lost"};
+    return std::string(kinds[static_cast<int>(view.error().kind)]) + ": " + view.error().message;
+  }
+  std::string text;
+  for (const auto& member : view->members) text += member.name + " ";
+  return text + "@ " + std::to_string(view->epoch) + (view->crashed ? " crashed" : "");
+}
+
+}  // namespace turno::cluster
