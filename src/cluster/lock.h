@@ -32,6 +32,9 @@ namespace turno::cluster {
 
 using Instance = std::uint64_t;  // counted by the home from 1; 0 is none
 
+// A node may serve several of its own users within one turn: their fences lie between two turns.
+inline constexpr std::uint64_t fences_per_turn = 16;
+
 // What a member keeps for all the locks that have their home with it, in one view.
 struct Book {
   Instance born = 0;        // the last instance
@@ -74,9 +77,6 @@ struct LockMessage {
 
 template <Protocol P>
 struct Lock {
-  // A node may serve several of its own users within one turn: their fences lie between two turns.
-  static constexpr std::uint64_t fences_per_turn = 16;
-
   using Message = LockMessage<P>;
   using Kind = typename Message::Kind;
   using Out = Effects<Message>;

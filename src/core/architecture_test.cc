@@ -31,7 +31,14 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"sim", {"core", "properties", "sim"}},
     {"check", {"core", "properties", "check"}},
     {"catalogue", {"core", "properties", "protocols", "sim", "check", "catalogue"}},
-    {"cli", {"core", "properties", "protocols", "sim", "check", "catalogue", "cli"}},
+    {"wire", {"core", "wire"}},
+    {"net", {"core", "wire", "net"}},
+    {"cluster", {"core", "wire", "net", "cluster"}},
+    {"node", {"core", "protocols", "wire", "net", "cluster", "node", "turno"}},
+    {"client", {"core", "wire", "net", "client", "turno"}},
+    {"cli",
+     {"core", "properties", "protocols", "sim", "check", "catalogue", "wire", "net", "cluster",
+      "node", "client", "cli", "turno"}},
 };
 
 bool is_source(const fs::path& path) {

@@ -1,0 +1,68 @@
+#include "net/log.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <mutex>
+
+namespace turno::log {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> names = {"debug", "info", "warning", "error", "off"};
+std::atomic<Level> level = Level::info;
+
+std::mutex mutex;  // of the origin
+std::string origin;
+
+std::string timestamp() {
+  const auto now = std::chrono::system_clock::now();
+  const auto seconds = std::chrono::system_clock::to_time_t(now);
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32];
+  const auto size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", std::string_view(text, size), ms);
+}
+
+// What a peer or a client sent may be quoted in a line: it must not forge lines or colours.
+std::string printable(std::string_view text) {
+  std::string clean(text);
+  for (auto& c : clean)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return clean;
+}
+
+}  // namespace
+
+std::optional<Level> level_named(std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<Level>(i);
+  return {};
+}
+
+void set_level(Level wanted) { level = wanted; }
+bool enabled(Level asked) { return asked >= level.load(std::memory_order_relaxed); }
+
+void set_origin(std::string name) {
+  const std::scoped_lock guard(mutex);
+  origin = std::move(name);
+}
+
+void write(Level of, std::string_view line) {
+  std::string from;
+  {
+    const std::scoped_lock guard(mutex);
+    from = origin;
+  }
+  const auto text = fmt::format("{} {} {}{}{}\n", timestamp(), names[static_cast<std::size_t>(of)],
+                                from, from.empty() ? "" : ": ", printable(line));
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace turno::log

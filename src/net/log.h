@@ -1,0 +1,40 @@
+// One line to stderr for each thing an operator should know. Lines of several threads do not mix.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace turno::log {
+
+enum class Level : std::uint8_t { debug, info, warning, error, off };
+
+std::optional<Level> level_named(std::string_view name);
+void set_level(Level level);
+[[nodiscard]] bool enabled(Level level);
+// Whose lines these are: the name of the node.
+void set_origin(std::string name);
+void write(Level level, std::string_view line);
+
+template <class... Args>
+void debug(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::debug)) write(Level::debug, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void info(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::info)) write(Level::info, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void warning(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::warning))
+    write(Level::warning, fmt::format(text, std::forward<Args>(args)...));
+}
+template <class... Args>
+void error(fmt::format_string<Args...> text, Args&&... args) {
+  if (enabled(Level::error)) write(Level::error, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace turno::log

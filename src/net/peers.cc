@@ -1,0 +1,194 @@
+#include "net/peers.h"
+
+#include <chrono>
+#include <utility>
+
+#include "net/log.h"
+#include "net/socket.h"
+#include "net/stream.h"
+
+namespace turno::net {
+
+namespace {
+
+constexpr std::chrono::seconds time_to_greet{5};
+constexpr std::chrono::milliseconds acknowledge_within{100};
+constexpr std::size_t acknowledge_bytes = std::size_t{32} << 10;
+constexpr std::size_t read_size = std::size_t{64} << 10;
+
+}  // namespace
+
+// A connection that somebody made to this node.
+class Peers::Inbound final : public Stream {
+ public:
+  Inbound(Peers& peers, Loop& loop, Fd socket)
+      : Stream(loop, std::move(socket)),
+        peers_(peers),
+        from_(peer_of(this->socket())),
+        patience_(loop.after(time_to_greet, [this] {
+          peers_.refuse(*this, "it did not say hello");
+        })) {}
+  ~Inbound() override {
+    loop().cancel(patience_);
+    loop().cancel(acknowledgement_);
+  }
+  Inbound(const Inbound&) = delete;
+  Inbound& operator=(const Inbound&) = delete;
+
+  [[nodiscard]] std::uint64_t id() const { return id_; }  // 0: has not said hello
+  [[nodiscard]] const std::string& from() const { return from_; }
+
+ private:
+  void readable() override {
+    const auto room = reader_.prepare(read_size);
+    const auto size = receive(room);
+    if (ended()) return closed("it closed the connection");
+    reader_.commit(size);
+    unacknowledged_ += size;
+    const auto guard = alive_;  // a handler may end this connection
+    for (;;) {
+      const auto status = reader_.next();
+      if (status == wire::Status::more) break;
+      if (status == wire::Status::error) return peers_.refuse(*this, reader_.error());
+      if (id_ == 0) {
+        if (!greet()) return;
+        continue;
+      }
+      ++peers_.received_[id_];
+      peers_.handlers_.frame(id_, reader_.frame());
+      if (!*guard) return;
+    }
+    if (id_ != 0) plan_acknowledgement();
+  }
+
+  void closed(std::string_view reason) override {
+    const auto id = id_;
+    auto& peers = peers_;
+    const std::string why(reason);
+    peers.remove(*this);
+    if (id != 0) peers.report(id, why);
+  }
+
+  bool greet() {
+    const auto hello = read_hello(reader_.frame());
+    if (!hello) {
+      peers_.refuse(*this, "it did not begin with a hello");
+      return false;
+    }
+    if (peers_.self_.key == 0 || hello->key != peers_.self_.key || hello->id == 0) {
+      peers_.refuse(*this, "it does not belong to this cluster");
+      return false;
+    }
+    peers_.supersede(hello->id);
+    id_ = hello->id;
+    loop().cancel(patience_);
+    write_count(LinkKind::welcome);
+    return true;
+  }
+
+  void plan_acknowledgement() {
+    if (unacknowledged_ >= acknowledge_bytes) return write_count(LinkKind::acknowledge);
+    if (acknowledgement_.number != 0) return;
+    acknowledgement_ =
+        loop().after(acknowledge_within, [this] { write_count(LinkKind::acknowledge); });
+  }
+
+  void write_count(LinkKind kind) {
+    loop().cancel(acknowledgement_);
+    unacknowledged_ = 0;
+    wire::write_frame(out(), 0, 0, static_cast<std::uint8_t>(kind),
+                      [&](wire::Writer& body) { body.varint(peers_.received_[id_]); });
+    flush();
+  }
+
+  friend class Peers;
+  Peers& peers_;
+  const std::string from_;
+  std::uint64_t id_ = 0;
+  wire::FrameReader reader_;
+  std::size_t unacknowledged_ = 0;  // bytes
+  Loop::Timer patience_, acknowledgement_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::string_view address,
+                                                            Handlers handlers) {
+  auto peers = std::make_unique<Peers>(loop, std::move(handlers));
+  auto acceptor = Acceptor::listen(loop, address, [raw = peers.get()](Fd socket) {
+    raw->admit(std::move(socket));
+  });
+  if (!acceptor) return tl::unexpected(acceptor.error());
+  peers->acceptor_ = std::move(*acceptor);
+  return peers;
+}
+
+Peers::Peers(Loop& loop, Handlers handlers) : loop_(loop), handlers_(std::move(handlers)) {}
+Peers::~Peers() = default;
+
+void Peers::admit(Fd socket) {
+  auto inbound = std::make_unique<Inbound>(*this, loop_, std::move(socket));
+  auto* key = inbound.get();
+  inbound_.emplace(key, std::move(inbound));
+}
+
+void Peers::remove(Inbound& inbound) {
+  *inbound.alive_ = false;
+  inbound.close();
+  // It may be at work right now: it goes when its work is done.
+  auto node = inbound_.extract(&inbound);
+  if (node.empty()) return;
+  loop_.later([gone = std::shared_ptr<Inbound>(std::move(node.mapped()))] {});
+}
+
+// A peer that dials again has given up its former connection: what is still in that one comes again.
+void Peers::supersede(std::uint64_t id) {
+  std::vector<Inbound*> former;
+  for (const auto& [inbound, owner] : inbound_)
+    if (inbound->id() == id) former.push_back(inbound);
+  for (auto* inbound : former) remove(*inbound);
+}
+
+void Peers::refuse(Inbound& inbound, const std::string& reason) {
+  ++refused_;
+  log::warning("refused a peer connection from {}: {}", inbound.from(), reason);
+  const auto id = inbound.id();
+  remove(inbound);
+  if (id != 0) handlers_.trouble(id);
+}
+
+void Peers::report(std::uint64_t id, std::string_view reason) {
+  const auto found = known_.find(id);
+  const auto name = found == known_.end() ? std::string("a former peer") : found->second.peer.name;
+  log::debug("the connection with {} broke: {}", name, reason);
+  handlers_.trouble(id);
+}
+
+void Peers::set(const std::vector<Peer>& peers) {
+  std::unordered_map<std::uint64_t, Known> next;
+  for (const auto& peer : peers) {
+    auto found = known_.find(peer.id);
+    if (found != known_.end()) {
+      next.emplace(peer.id, std::move(found->second));
+      known_.erase(found);
+      continue;
+    }
+    auto link = std::make_shared<Link>(
+        loop_, self_, peer.address, peer.latency,
+        [this, id = peer.id](const std::string& reason) {
+          loop_.later([this, id, reason] { report(id, reason); });
+        });
+    next.emplace(peer.id, Known{peer, std::move(link)});
+  }
+  known_.swap(next);
+  for (const auto& [id, gone] : next) {
+    received_.erase(id);
+    supersede(id);
+  }
+}
+
+std::shared_ptr<Link> Peers::link(std::uint64_t id) const {
+  const auto found = known_.find(id);
+  return found == known_.end() ? nullptr : found->second.link;
+}
+
+}  // namespace turno::net

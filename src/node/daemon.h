@@ -1,0 +1,139 @@
+// A node: its locks, its peers, its registry, and the loop that drives them.
+//
+// Thread safety: what comes from the loop's thread says so; the lock table may be used from any
+// thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/embedded_registry.h"
+#include "cluster/view.h"
+#include "net/loop.h"
+#include "net/peers.h"
+#include "node/keeper.h"
+#include "node/lock_table.h"
+
+namespace turno::node {
+
+struct Settings {
+  std::filesystem::path directory;  // of the registry
+  std::string name;                 // of the node; empty: "node-" and its process
+  std::string algorithm;            // empty: the cluster's, or the default
+  std::string peer_address = "127.0.0.1:0";
+  std::string client_address;  // these three: empty is none
+  std::string client_socket;   // a path
+  std::string http_address;
+  std::chrono::milliseconds lock_delay{1000};
+  std::chrono::milliseconds idle{60'000};
+  std::chrono::milliseconds longest_turn{10};
+  std::map<std::string, std::chrono::milliseconds> latency;  // added on the way to a peer, by name
+};
+
+inline constexpr std::string_view default_algorithm = "nxr-bh";
+
+// What a member said about who holds and who waits.
+struct NodeSighting {
+  std::string node;
+  Sighting sighting;
+};
+
+class Daemon {
+ public:
+  using Lost = LockTable::Lost;
+
+  // Listens and joins. `lost` is told of every grant that is taken away.
+  static tl::expected<std::unique_ptr<Daemon>, std::string> start(Settings settings, Lost lost);
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  void run() { loop_.run(); }  // until stop()
+  void stop() { loop_.stop(); }
+  // Tells all users, leaves the cluster. The loop must not run (any more).
+  void leave();
+
+  [[nodiscard]] net::Loop& loop() { return loop_; }
+  [[nodiscard]] LockTable& locks() { return *locks_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const cluster::Member& self() const { return self_; }
+  [[nodiscard]] std::uint64_t next_session() { return ++sessions_; }
+
+  // The sockets on which the faces of the node listen, once. None if there is none.
+  [[nodiscard]] std::vector<net::Fd> take_client_sockets() { return std::move(client_sockets_); }
+  [[nodiscard]] net::Fd take_http_socket() { return std::move(http_socket_); }
+
+  // In the loop's thread:
+  [[nodiscard]] const cluster::View& view() const { return view_; }
+  [[nodiscard]] std::uint64_t view_changes() const { return view_changes_; }
+  [[nodiscard]] bool delayed() const { return delay_.number != 0; }
+  [[nodiscard]] const net::Peers& peers() const { return *peers_; }
+  [[nodiscard]] Clock::time_point started() const { return started_; }
+  // Why the node had to give up, if it had to: then run() ends.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  // Asks all members who holds and who waits (for all locks if the name is empty). `complete` is
+  // false if one did not answer in time.
+  using Answer = std::function<void(std::vector<NodeSighting>, bool complete)>;
+  void ask(std::string_view name, Answer answer);
+
+ private:
+  struct Question {
+    Answer answer;
+    std::vector<NodeSighting> found;
+    std::size_t missing = 0;
+    net::Loop::Timer patience;
+  };
+  struct Early {
+    std::uint64_t from;
+    std::uint32_t epoch;
+    std::uint64_t lock;
+    std::uint8_t kind;
+    std::string body;
+  };
+
+  Daemon(Settings settings, Lost lost) : settings_(std::move(settings)), lost_(std::move(lost)) {}
+  tl::expected<void, std::string> prepare();
+  tl::expected<void, std::string> listen();
+  tl::expected<void, std::string> join();
+  void adopt(const cluster::View& view);
+  void receive(std::uint64_t from, const wire::Frame& frame);
+  void dispatch(std::uint64_t from, const wire::Frame& frame);
+  void receive_question(NodeId from, const wire::Frame& frame);
+  void receive_answer(NodeId from, const wire::Frame& frame);
+  void finish(std::uint64_t question, bool complete);
+  void sweep();
+  void give_up(const std::string& reason);
+
+  Settings settings_;
+  const Lost lost_;
+  const Clock::time_point started_ = Clock::now();
+  net::Loop loop_;
+  cluster::EmbeddedRegistry registry_{settings_.directory};
+  cluster::Member self_;
+  std::vector<net::Fd> client_sockets_;
+  net::Fd http_socket_;
+  cluster::View view_;
+  std::unique_ptr<net::Peers> peers_;
+  std::unique_ptr<LockTable> locks_;
+  std::unique_ptr<Keeper> keeper_;
+  std::deque<Early> early_;  // frames of views that this node has not adopted yet
+  Clock::time_point delay_until_{};
+  net::Loop::Timer delay_, sweep_;
+  std::uint64_t view_changes_ = 0;
+  std::unordered_map<std::uint64_t, Question> questions_;
+  std::uint64_t question_numbers_ = 0;
+  std::atomic<std::uint64_t> sessions_{0};
+  std::string failure_;
+  bool joined_ = false;
+};
+
+}  // namespace turno::node

@@ -1,0 +1,101 @@
+#include "node/keeper.h"
+
+#include <chrono>
+
+#include "net/log.h"
+
+namespace turno::node {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto usual_pause = 100ms;    // between looks at the view
+constexpr auto suspicious_pause = 20ms;  // while somebody may be dead: a process dies piece by piece
+constexpr int rounds_between_roll_calls = 5;
+
+}  // namespace
+
+Keeper::Keeper(cluster::Registry& registry, std::uint64_t self, std::uint32_t epoch,
+               Handlers handlers)
+    : registry_(registry), self_(self), handlers_(std::move(handlers)) {
+  view_.epoch = epoch;
+  thread_ = std::thread([this] { run(); });
+}
+
+void Keeper::look() {
+  const std::scoped_lock guard(mutex_);
+  kicked_ = true;
+  changed_.notify_one();
+}
+
+void Keeper::suspect(std::uint64_t id) {
+  const std::scoped_lock guard(mutex_);
+  suspects_.insert(id);
+  kicked_ = true;
+  changed_.notify_one();
+}
+
+void Keeper::bump() {
+  const std::scoped_lock guard(mutex_);
+  bump_ = kicked_ = true;
+  changed_.notify_one();
+}
+
+void Keeper::stop() {
+  {
+    const std::scoped_lock guard(mutex_);
+    stopped_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Keeper::run() {
+  int rounds = 0, patience = 0;
+  for (;;) {
+    bool bump = false;
+    {
+      std::unique_lock guard(mutex_);
+      const auto pause = patience > 0 ? suspicious_pause : usual_pause;
+      changed_.wait_for(guard, pause, [this] { return kicked_ || stopped_; });
+      if (stopped_) return;
+      // A suspect is watched closely for a second; afterwards the roll call is enough.
+      if (!suspects_.empty()) patience = 50;
+      suspects_.clear();
+      bump = std::exchange(bump_, false);
+      kicked_ = false;
+    }
+    const bool look_at_all = patience > 0 || ++rounds % rounds_between_roll_calls == 0;
+    if (patience > 0) --patience;
+    round(look_at_all, bump);
+  }
+}
+
+void Keeper::round(bool look_at_all, bool bump) {
+  take(registry_.current());
+  bool anybody_dead = false;
+  if (look_at_all)
+    for (const auto& member : view_.members)
+      anybody_dead |= member.id != self_ && registry_.is_dead(member.id);
+  if (anybody_dead || bump) take(registry_.reconsider(bump));
+}
+
+void Keeper::take(const cluster::Expected<cluster::View>& view) {
+  if (!view) {
+    const auto& error = view.error();
+    if (error.kind == cluster::Error::Kind::lost) return handlers_.lost(error.message);
+    if (!complained_) log::error("{}; the members stay as they are until it works", error.message);
+    complained_ = true;
+    return;
+  }
+  if (complained_) log::info("the registry works again");
+  complained_ = false;
+  const bool newer = view->epoch > view_.epoch;
+  if (!newer && !view_.members.empty()) return;
+  view_ = *view;
+  if (view->index_of(self_) == nobody)
+    return handlers_.lost("the registry no longer lists this node");
+  if (newer) handlers_.view(*view);
+}
+
+}  // namespace turno::node

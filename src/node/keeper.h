@@ -1,0 +1,58 @@
+// Keeps an eye on the registry, in a thread of its own: its calls may take their time (a disk, a
+// lock), and locks must not wait for them.
+//
+// Thread safety: every call from any thread. `on_view` is called in the keeper's thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "cluster/registry.h"
+
+namespace turno::node {
+
+class Keeper {
+ public:
+  struct Handlers {
+    std::function<void(const cluster::View&)> view;  // a newer one
+    std::function<void(const std::string&)> lost;    // this node is no longer a member
+  };
+
+  Keeper(cluster::Registry& registry, std::uint64_t self, std::uint32_t epoch, Handlers handlers);
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  ~Keeper() { stop(); }
+
+  // Somebody has seen a newer epoch.
+  void look();
+  // This member may be dead.
+  void suspect(std::uint64_t id);
+  // A new epoch is needed, with the same members.
+  void bump();
+  void stop();
+
+ private:
+  void run();
+  void round(bool look_at_all, bool bump);
+  void take(const cluster::Expected<cluster::View>& view);
+
+  cluster::Registry& registry_;
+  const std::uint64_t self_;
+  const Handlers handlers_;
+  cluster::View view_;     // the keeper's own
+  bool complained_ = false;  // about the registry, since it last worked
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::uint64_t> suspects_;
+  bool kicked_ = false, bump_ = false, stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace turno::node

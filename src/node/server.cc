@@ -1,0 +1,33 @@
+#include "node/server.h"
+
+namespace turno::node {
+
+tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settings,
+                                                                 Daemon::Lost lost) {
+  std::unique_ptr<Server> server(new Server);
+  auto daemon = Daemon::start(
+      std::move(settings), [raw = server.get(), lost = std::move(lost)](
+                               const Owner& owner, const std::string& name, Fence fence,
+                               std::string_view reason) {
+        if (lost) lost(owner, name, fence, reason);
+        if (raw->clients_) raw->clients_->lost(owner, name, fence, reason);
+      });
+  if (!daemon) return tl::unexpected(daemon.error());
+  server->daemon_ = std::move(*daemon);
+  server->clients_ = std::make_unique<Clients>(*server->daemon_);
+  return server;
+}
+
+Server::~Server() {
+  // The sessions give back what they hold before the locks go.
+  clients_.reset();
+}
+
+std::string Server::run() {
+  daemon_->run();
+  clients_->end();
+  daemon_->leave();
+  return daemon_->failure();
+}
+
+}  // namespace turno::node

@@ -1,0 +1,36 @@
+// A whole node: the daemon and its faces.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "node/clients.h"
+#include "node/daemon.h"
+
+namespace turno::node {
+
+class Server {
+ public:
+  // `lost` is told of grants that are taken away from owners that are no clients: those of a
+  // program in which the node is embedded. Called with the table locked, from any thread.
+  static tl::expected<std::unique_ptr<Server>, std::string> start(Settings settings,
+                                                                  Daemon::Lost lost = {});
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Until stop() is called, from any thread or a signal's watcher; then leaves the cluster. Nothing,
+  // or why it had to end.
+  std::string run();
+  void stop() { daemon_->stop(); }
+  [[nodiscard]] Daemon& daemon() { return *daemon_; }
+  [[nodiscard]] Clients& clients() { return *clients_; }
+
+ private:
+  Server() = default;
+
+  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<Clients> clients_;
+};
+
+}  // namespace turno::node
