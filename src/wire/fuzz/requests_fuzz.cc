@@ -1,0 +1,9 @@
+#include <cstddef>
+#include <cstdint>
+
+#include "wire/fuzz/targets.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  turno::wire::fuzz_requests({data, size});
+  return 0;
+}
