@@ -57,7 +57,8 @@ class Registry {
   // Looks for the dead. The epoch grows only if there are any, or if `bump`.
   virtual Expected<View> reconsider(bool bump) = 0;
 
-  // Whether this member of the view is dead for certain. False is no proof of life.
+  // Whether this member of the view is dead for certain. False is no proof of life: a dying process
+  // may lose its connections a moment before its death can be seen, so ask again while in doubt.
   virtual bool is_dead(std::uint64_t id) = 0;
 };
 
