@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace turno::cli {
 
@@ -12,11 +14,17 @@ void add_algorithms(CLI::App& app, Job& job);
 void add_sim(CLI::App& app, Job& job);
 void add_check(CLI::App& app, Job& job);
 void add_compare(CLI::App& app, Job& job);
+void add_node(CLI::App& app, Job& job);
+// `command` is what it runs; see command_words.h.
+void add_lock(CLI::App& app, Job& job, const std::vector<std::string>& command);
 void add_completion(CLI::App& app, Job& job);
 
 inline constexpr int exit_violated = 1;
 inline constexpr int exit_limit = 2;
 inline constexpr int exit_usage = 64;
+inline constexpr int exit_lost = 123;
+inline constexpr int exit_timeout = 124;
 inline constexpr int exit_own_error = 125;
+inline constexpr int exit_signal = 128;  // plus the signal's number
 
 }  // namespace turno::cli

@@ -1,11 +1,16 @@
 // turno: the command line. It parses and prints; the work is elsewhere.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "catalogue/system.h"
+#include "cli/command_words.h"
 #include "cli/commands.h"
 #include "cli/suggestion.h"
 
@@ -17,7 +22,8 @@ constexpr auto description =
     "  turno algorithms                     what there is\n"
     "  turno sim nxr --nodes 31             simulate one algorithm\n"
     "  turno check nxr --nodes 4            explore every interleaving of a small system\n"
-    "  turno compare                        all lock algorithms on one workload\n";
+    "  turno compare                        all lock algorithms on one workload\n"
+    "  turno lock backup -- make backup     run a command while holding a lock\n";
 
 int run(int argc, char** argv) {
   CLI::App app(description, "turno");
@@ -25,18 +31,24 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   turno::cli::Job job;
+  std::vector<std::string> command;
   turno::cli::add_algorithms(app, job);
   turno::cli::add_sim(app, job);
   turno::cli::add_check(app, job);
   turno::cli::add_compare(app, job);
+  turno::cli::add_node(app, job);
+  turno::cli::add_lock(app, job, command);
   turno::cli::add_completion(app, job);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     fmt::print("{}", app.help());
     return 0;
   }
   if (argc > 1) turno::cli::refuse_unknown_command(app, argv[1]);
+  auto words = turno::cli::split_words(app, {argv + 1, argv + argc});
+  command = std::move(words.command);
+  std::reverse(words.own.begin(), words.own.end());  // the parser takes them from the back
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words.own));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     fmt::print(stderr, "turno: {}\n", error.what());

@@ -7,7 +7,10 @@
 namespace turno::net {
 
 Acceptor::Acceptor(Loop& loop, Fd socket, Take take)
-    : loop_(loop), socket_(std::move(socket)), take_(std::move(take)), address_(address_of(socket_)) {
+    : loop_(loop),
+      socket_(std::move(socket)),
+      take_(std::move(take)),
+      address_(address_of(socket_)) {
   loop_.watch(socket_.get(), EPOLLIN, *this);
 }
 

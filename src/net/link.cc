@@ -97,8 +97,7 @@ void Link::wait_for_latency() {
   write();
   if (held_.empty()) return;
   loop_.cancel(latency_timer_);
-  latency_timer_ =
-      loop_.after(held_.front() - Loop::Clock::now(), [this] { wait_for_latency(); });
+  latency_timer_ = loop_.after(held_.front() - Loop::Clock::now(), [this] { wait_for_latency(); });
 }
 
 void Link::write() {

@@ -84,11 +84,11 @@ class Link final : private Loop::Watcher {
   mutable std::mutex mutex_;  // of the rest, but for what only the loop touches
   State state_ = State::down;
   Fd socket_;
-  std::string bytes_;                 // of the frames from first_ on, without head_
-  std::size_t head_ = 0;              // acknowledged bytes at its beginning
-  std::size_t sent_ = 0;              // how far it was written to this connection
-  std::deque<std::uint32_t> sizes_;   // of those frames
-  std::uint64_t first_ = 0;           // frames that were acknowledged
+  std::string bytes_;                         // of the frames from first_ on, without head_
+  std::size_t head_ = 0;                      // acknowledged bytes at its beginning
+  std::size_t sent_ = 0;                      // how far it was written to this connection
+  std::deque<std::uint32_t> sizes_;           // of those frames
+  std::uint64_t first_ = 0;                   // frames that were acknowledged
   std::deque<Loop::Clock::time_point> held_;  // with a latency: when the last frames may go
   std::size_t held_bytes_ = 0;                // of those frames
   bool flush_planned_ = false, wants_out_ = false;

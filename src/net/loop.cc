@@ -13,7 +13,8 @@
 
 namespace turno::net {
 
-Loop::Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Loop::Loop()
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   epoll_event event{.events = EPOLLIN, .data = {.ptr = nullptr}};
   if (!epoll_ || !wake_ || ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0)
     throw std::system_error(errno, std::system_category(), "cannot make an event loop");
@@ -98,8 +99,8 @@ int Loop::patience() const {
     if (!later_.empty()) return 0;
   }
   if (timers_.empty()) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.at -
-                                                                 Clock::now());
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.at - Clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
 }
 

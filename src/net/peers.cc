@@ -25,9 +25,8 @@ class Peers::Inbound final : public Stream {
       : Stream(loop, std::move(socket)),
         peers_(peers),
         from_(peer_of(this->socket())),
-        patience_(loop.after(time_to_greet, [this] {
-          peers_.refuse(*this, "it did not say hello");
-        })) {}
+        patience_(
+            loop.after(time_to_greet, [this] { peers_.refuse(*this, "it did not say hello"); })) {}
   ~Inbound() override {
     loop().cancel(patience_);
     loop().cancel(acknowledgement_);
@@ -114,9 +113,8 @@ class Peers::Inbound final : public Stream {
 tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::string_view address,
                                                             Handlers handlers) {
   auto peers = std::make_unique<Peers>(loop, std::move(handlers));
-  auto acceptor = Acceptor::listen(loop, address, [raw = peers.get()](Fd socket) {
-    raw->admit(std::move(socket));
-  });
+  auto acceptor = Acceptor::listen(
+      loop, address, [raw = peers.get()](Fd socket) { raw->admit(std::move(socket)); });
   if (!acceptor) return tl::unexpected(acceptor.error());
   peers->acceptor_ = std::move(*acceptor);
   return peers;
@@ -140,7 +138,8 @@ void Peers::remove(Inbound& inbound) {
   loop_.later([gone = std::shared_ptr<Inbound>(std::move(node.mapped()))] {});
 }
 
-// A peer that dials again has given up its former connection: what is still in that one comes again.
+// A peer that dials again has given up its former connection: what is still in that one comes
+// again.
 void Peers::supersede(std::uint64_t id) {
   std::vector<Inbound*> former;
   for (const auto& [inbound, owner] : inbound_)
@@ -172,11 +171,10 @@ void Peers::set(const std::vector<Peer>& peers) {
       known_.erase(found);
       continue;
     }
-    auto link = std::make_shared<Link>(
-        loop_, self_, peer.address, peer.latency,
-        [this, id = peer.id](const std::string& reason) {
-          loop_.later([this, id, reason] { report(id, reason); });
-        });
+    auto link = std::make_shared<Link>(loop_, self_, peer.address, peer.latency,
+                                       [this, id = peer.id](const std::string& reason) {
+                                         loop_.later([this, id, reason] { report(id, reason); });
+                                       });
     next.emplace(peer.id, Known{peer, std::move(link)});
   }
   known_.swap(next);

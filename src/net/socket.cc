@@ -39,7 +39,8 @@ tl::expected<Address, Failure> resolve(std::string_view text) {
   if (text.find('/') != std::string_view::npos) return unix_address(text);
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos)
-    return tl::unexpected("'" + std::string(text) + "' is no address: write host:port or unix:/path");
+    return tl::unexpected("'" + std::string(text) +
+                          "' is no address: write host:port or unix:/path");
   std::string host(text.substr(0, colon));
   const std::string port(text.substr(colon + 1));
   if (host.empty()) host = "127.0.0.1";
@@ -48,8 +49,7 @@ tl::expected<Address, Failure> resolve(std::string_view text) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
-  if (failed != 0)
-    return tl::unexpected("'" + std::string(text) + "': " + ::gai_strerror(failed));
+  if (failed != 0) return tl::unexpected("'" + std::string(text) + "': " + ::gai_strerror(failed));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> guard(found, ::freeaddrinfo);
   Address address;
   std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);

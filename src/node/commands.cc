@@ -39,10 +39,10 @@ std::optional<std::chrono::milliseconds> milliseconds(std::string_view text) {
 
 bool good_name(Session& session, std::string_view name) {
   if (!name.empty() && name.size() <= LockTable::longest_name) return true;
-  session.reply().error("ERR", name.empty() ? std::string("a lock needs a name")
-                                            : "the name is too long: at most " +
-                                                  std::to_string(LockTable::longest_name) +
-                                                  " bytes");
+  session.reply().error("ERR", name.empty()
+                                   ? std::string("a lock needs a name")
+                                   : "the name is too long: at most " +
+                                         std::to_string(LockTable::longest_name) + " bytes");
   return false;
 }
 
@@ -70,8 +70,7 @@ void lock(Session& session, Arguments arguments) {
     if (!timeout && !same(option, "TTL"))
       return session.reply().error("ERR", "unknown option '" + std::string(option) +
                                               "': there are TIMEOUT ms, TTL ms and ASYNC");
-    const auto value =
-        i + 1 < arguments.size() ? milliseconds(arguments[++i]) : std::nullopt;
+    const auto value = i + 1 < arguments.size() ? milliseconds(arguments[++i]) : std::nullopt;
     if (!value || (!timeout && value->count() == 0))
       return session.reply().error(
           "ERR", std::string(timeout ? "TIMEOUT" : "TTL") + " needs a number of milliseconds");
@@ -138,15 +137,15 @@ void write_holder(wire::ReplyWriter& out, const NodeSighting& holder, std::uint6
 void ask(Session& session, std::string_view name,
          void (*write)(wire::ReplyWriter&, std::vector<NodeSighting>&)) {
   session.hold_replies();
-  session.daemon().ask(name, [&session, alive = session.alive(), write](
-                                 std::vector<NodeSighting> found, bool) {
-    if (!*alive) return;
-    session.daemon().loop().later([&session, alive, write, found = std::move(found)]() mutable {
-      if (!*alive) return;
-      write(session.reply(), found);
-      session.go_on();
-    });
-  });
+  session.daemon().ask(
+      name, [&session, alive = session.alive(), write](std::vector<NodeSighting> found, bool) {
+        if (!*alive) return;
+        session.daemon().loop().later([&session, alive, write, found = std::move(found)]() mutable {
+          if (!*alive) return;
+          write(session.reply(), found);
+          session.go_on();
+        });
+      });
 }
 
 void who(Session& session, Arguments arguments) {
@@ -171,9 +170,8 @@ void waiters(Session& session, Arguments arguments) {
     found.erase(std::remove_if(found.begin(), found.end(),
                                [](const auto& other) { return other.sighting.holds; }),
                 found.end());
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-      return a.sighting.age > b.sighting.age;
-    });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.sighting.age > b.sighting.age; });
     out.array(found.size());
     std::uint64_t position = 0;
     for (const auto& waiter : found) {
@@ -201,8 +199,7 @@ void locks(Session& session, Arguments) {
              std::pair(std::string_view(b->sighting.lock), a->sighting.fence);
     });
     out.array(holders.size());
-    for (const auto* holder : holders)
-      write_holder(out, *holder, waiting[holder->sighting.lock]);
+    for (const auto* holder : holders) write_holder(out, *holder, waiting[holder->sighting.lock]);
   });
 }
 
@@ -249,8 +246,8 @@ void hello(Session& session, Arguments arguments) {
     } else if (same(arguments[next], "SETNAME") && next + 1 < arguments.size()) {
       session.owner().client = arguments[++next];
     } else {
-      return out.error("ERR", "Syntax error in HELLO option '" + std::string(arguments[next]) +
-                                  "'");
+      return out.error("ERR",
+                       "Syntax error in HELLO option '" + std::string(arguments[next]) + "'");
     }
   }
   out.set_protocol(protocol);
@@ -281,19 +278,20 @@ void client(Session& session, Arguments arguments) {
   if (same(what, "INFO")) return out.bulk(client_info(session) + "\n");
   if (same(what, "GETNAME")) return out.bulk(session.owner().client);
   if (same(what, "SETNAME") && arguments.size() == 3) {
-    if (arguments[2].size() > 256 || std::any_of(arguments[2].begin(), arguments[2].end(), [](char c) {
-          return c <= ' ' || c == 0x7f;
-        }))
-      return out.error("ERR", "a client name has at most 256 bytes, no spaces and no control "
-                              "characters");
+    if (arguments[2].size() > 256 || std::any_of(arguments[2].begin(), arguments[2].end(),
+                                                 [](char c) { return c <= ' ' || c == 0x7f; }))
+      return out.error("ERR",
+                       "a client name has at most 256 bytes, no spaces and no control "
+                       "characters");
     session.owner().client = arguments[2];
     return out.simple("OK");
   }
   if (same(what, "SETINFO") && arguments.size() == 4) return out.simple("OK");
   if (same(what, "REPLY") || same(what, "NO-EVICT") || same(what, "NO-TOUCH"))
     return out.error("ERR", "CLIENT " + std::string(what) + " is not supported");
-  out.error("ERR", "unknown CLIENT subcommand or wrong number of arguments: there are SETNAME "
-                   "name, GETNAME, ID, INFO, SETINFO");
+  out.error("ERR",
+            "unknown CLIENT subcommand or wrong number of arguments: there are SETNAME "
+            "name, GETNAME, ID, INFO, SETINFO");
 }
 
 std::string info_text(Session& session) {
@@ -418,9 +416,11 @@ void execute(Session& session, Arguments arguments) {
     if (!same(arguments[0], each.name)) continue;
     if (arguments.size() >= each.least && arguments.size() <= each.most)
       return each.run(session, arguments);
-    return session.reply().error("ERR", "wrong number of arguments; usage: " +
-                                            std::string(each.usage));
+    return session.reply().error("ERR",
+                                 "wrong number of arguments; usage: " + std::string(each.usage));
   }
+  // A web page that makes a browser send commands here gets no further.
+  if (same(arguments[0], "POST") || same(arguments[0], "HOST:")) session.quit();
   session.reply().error("ERR", "unknown command '" + std::string(arguments[0].substr(0, 64)) +
                                    "'; COMMAND LIST tells what there is");
 }

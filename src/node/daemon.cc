@@ -1,5 +1,6 @@
 #include "node/daemon.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,8 +40,7 @@ tl::expected<void, std::string> Daemon::prepare() {
   self_.pid = ::getpid();
   auto peers = net::Peers::listen(
       loop_, settings_.peer_address,
-      {.frame = [this](std::uint64_t from,
-                       const wire::Frame& frame) { receive(from, frame); },
+      {.frame = [this](std::uint64_t from, const wire::Frame& frame) { receive(from, frame); },
        .trouble =
            [this](std::uint64_t id) {
              if (keeper_) keeper_->suspect(id);
@@ -53,7 +53,8 @@ tl::expected<void, std::string> Daemon::prepare() {
 
 // Before it joins, so that the others know where.
 tl::expected<void, std::string> Daemon::listen() {
-  const auto at = [&](const std::string& address, std::string& known) -> tl::expected<net::Fd, std::string> {
+  const auto at = [&](const std::string& address,
+                      std::string& known) -> tl::expected<net::Fd, std::string> {
     auto socket = net::listen(address);
     if (socket) known = net::address_of(*socket);
     return socket;
@@ -64,6 +65,12 @@ tl::expected<void, std::string> Daemon::listen() {
     client_sockets_.push_back(std::move(*socket));
   }
   if (!settings_.client_socket.empty()) {
+    // The registry will want this directory too, for its user alone.
+    const auto old = ::umask(077);
+    std::error_code error;
+    std::filesystem::create_directories(
+        std::filesystem::path(settings_.client_socket).parent_path(), error);
+    ::umask(old);
     auto socket = at("unix:" + settings_.client_socket, self_.client_socket);
     if (!socket) return tl::unexpected(socket.error());
     client_sockets_.push_back(std::move(*socket));

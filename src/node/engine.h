@@ -36,7 +36,7 @@ enum class FrameKind : std::uint8_t {
 struct Stage {
   std::uint32_t epoch = 0;
   NodeId self;
-  std::vector<Setup> setups;                     // by home
+  std::vector<Setup> setups;                      // by home
   std::vector<std::shared_ptr<net::Link>> links;  // by member; none to itself
   cluster::Book book;
 

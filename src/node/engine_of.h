@@ -37,8 +37,8 @@ class EngineOf final : public Engine {
   bool receive(Entry& entry, Stage& stage, NodeId from, const Note& note,
                Granted& granted) override {
     Message message;
-    message.kind = static_cast<typename Message::Kind>(static_cast<std::uint8_t>(note.kind) -
-                                                       static_cast<std::uint8_t>(FrameKind::protocol));
+    message.kind = static_cast<typename Message::Kind>(
+        static_cast<std::uint8_t>(note.kind) - static_cast<std::uint8_t>(FrameKind::protocol));
     message.instance = note.instance;
     message.holder = note.holder;
     message.count = note.count;
@@ -114,12 +114,12 @@ class EngineOf final : public Engine {
   }
 
   void post(const Entry& entry, Stage& stage, NodeId to, const Message& message) {
+    if (to.index() >= stage.links.size() || to == stage.self) return;  // a peer made this up
     // After a view change, "reported" says for all locks at once that there is nothing to say.
     if (adopting_ && message.kind == Kind::report && !message.holds && !message.free) return;
     const auto kind = static_cast<std::uint8_t>(static_cast<std::uint8_t>(FrameKind::protocol) +
                                                 static_cast<std::uint8_t>(message.kind));
-    const auto number =
-        message.instance == 0 ? 0 : global_instance(entry.home, message.instance);
+    const auto number = message.instance == 0 ? 0 : global_instance(entry.home, message.instance);
     auto& counter = message.kind == Kind::protocol
                         ? by_kind_[static_cast<std::size_t>(message.inner.kind)]
                         : control_;

@@ -15,8 +15,8 @@ struct Maker {
 
 template <class... P>
 constexpr auto makers(List<P...>) {
-  return std::array<Maker, sizeof...(P)>{
-      Maker{P::info.name, [] { return std::unique_ptr<Engine>(std::make_unique<EngineOf<P>>()); }}...};
+  return std::array<Maker, sizeof...(P)>{Maker{
+      P::info.name, [] { return std::unique_ptr<Engine>(std::make_unique<EngineOf<P>>()); }}...};
 }
 constexpr auto all = makers(Locks{});
 

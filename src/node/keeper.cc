@@ -9,8 +9,9 @@ namespace turno::node {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto usual_pause = 100ms;    // between looks at the view
-constexpr auto suspicious_pause = 20ms;  // while somebody may be dead: a process dies piece by piece
+constexpr auto usual_pause = 100ms;  // between looks at the view
+constexpr auto suspicious_pause =
+    20ms;  // while somebody may be dead: a process dies piece by piece
 constexpr int rounds_between_roll_calls = 5;
 
 }  // namespace

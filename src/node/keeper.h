@@ -45,7 +45,7 @@ class Keeper {
   cluster::Registry& registry_;
   const std::uint64_t self_;
   const Handlers handlers_;
-  cluster::View view_;     // the keeper's own
+  cluster::View view_;       // the keeper's own
   bool complained_ = false;  // about the registry, since it last worked
 
   std::mutex mutex_;

@@ -1,9 +1,9 @@
 #include "node/lock_table.h"
 
-#include <ctime>
 #include <malloc.h>
 
 #include <algorithm>
+#include <ctime>
 #include <utility>
 
 #include "net/log.h"

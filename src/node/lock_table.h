@@ -27,9 +27,9 @@ struct Sighting {
   std::string client;
   std::uint64_t session = 0;
   bool holds = false;
-  Fence fence;                     // if it holds
+  Fence fence;                      // if it holds
   std::chrono::milliseconds age{};  // how long it holds or waits
-  std::uint64_t waiting = 0;       // if it holds: how many wait behind it at its node
+  std::uint64_t waiting = 0;        // if it holds: how many wait behind it at its node
 };
 
 class LockTable {

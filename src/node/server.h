@@ -19,8 +19,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Until stop() is called, from any thread or a signal's watcher; then leaves the cluster. Nothing,
-  // or why it had to end.
+  // Until stop() is called, from any thread or a signal's watcher; then leaves the cluster.
+  // Nothing, or why it had to end.
   std::string run();
   void stop() { daemon_->stop(); }
   [[nodiscard]] Daemon& daemon() { return *daemon_; }

@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr std::size_t read_size = std::size_t{16} << 10;
-constexpr std::size_t most_unread = std::size_t{256} << 10;    // bytes of a client that does not read
-constexpr std::size_t most_waits = 100'000;                    // of one client
+constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
+constexpr std::size_t most_waits = 100'000;                  // of one client
 // A try fails as soon as somebody is known to hold the lock. If nobody is, it may still take a
 // moment to get it here.
 constexpr auto longest_try = 1s;
@@ -105,8 +105,8 @@ void Session::work() {
   }
   working_ = false;
   // While a reply is awaited, or not read, no more is read than a little.
-  pause_reading(quitting_ || ((waiting_ || unwritten() >= most_unread) &&
-                              parser_.pending() > read_size));
+  pause_reading(quitting_ ||
+                ((waiting_ || unwritten() >= most_unread) && parser_.pending() > read_size));
   flush();
   if (quitting_ && unwritten() == 0) closed("it was told goodbye");
 }
@@ -142,11 +142,9 @@ void Session::lock(const Wanted& wanted) {
   if (!wanted.async) hold_replies();
   if (wanted.timeout < 0ms) return;
   if (wanted.timeout == 0ms) look_before_waiting(wait);
-  wait.timeout =
-      loop().after(wanted.timeout == 0ms ? longest_try : wanted.timeout,
-                   [this, ticket] {
-                     if (auto* late = find(ticket)) expired(*late);
-                   });
+  wait.timeout = loop().after(wanted.timeout == 0ms ? longest_try : wanted.timeout, [this, ticket] {
+    if (auto* late = find(ticket)) expired(*late);
+  });
 }
 
 // For a try: if somebody else has the lock or waits for it, there is no point in waiting.

@@ -75,7 +75,7 @@ class Session final : public net::Stream {
   boost::unordered_flat_map<std::string, Held> held_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
   std::uint64_t tickets_ = 0;
-  bool waiting_ = false;   // for the reply to a command
+  bool waiting_ = false;  // for the reply to a command
   bool working_ = false, quitting_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -28,11 +28,11 @@ struct Limits {
 
   // Twice the nodes, as some lists hold a node's request and its next; and a few.
   [[nodiscard]] std::uint64_t elements() const { return std::uint64_t{2} * nodes + 16; }
-  // Times, numbers and stamps. Permission algorithms make a fence of time * nodes + node, which has
-  // to fit into the fence's count: so it does with up to 255 nodes.
-  static constexpr std::uint64_t number = std::uint64_t{1} << 32;
-  // Half of what fits, so that no number of grants in one view can reach the end.
-  static constexpr std::uint64_t count = std::uint64_t{1} << (Fence::count_bits - 1);
+  // Times and numbers. Permission algorithms make a fence of time * nodes + node, and sixteen
+  // fences are given out in a turn: that has to fit into half of a fence's count.
+  [[nodiscard]] std::uint64_t number() const { return count / std::max(nodes, 1U); }
+  static constexpr std::uint64_t stamp = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t count = std::uint64_t{1} << (Fence::count_bits - 5);
 };
 
 template <class T>
@@ -91,7 +91,7 @@ void decode_field(Reader& in, T& value, const Limits& limits) {
     const auto count = up_to(Limits::count - 1, in);
     if (in.ok()) value = Fence::at(static_cast<std::uint32_t>(epoch), count);
   } else if constexpr (std::same_as<T, Stamp>) {
-    value.value = up_to(Limits::number, in);
+    value.value = up_to(Limits::stamp, in);
   } else if constexpr (std::same_as<T, NodeId>) {
     const auto number = up_to(limits.nodes, in);
     value = number == 0 ? nobody : NodeId{number - 1};
@@ -107,7 +107,7 @@ void decode_field(Reader& in, T& value, const Limits& limits) {
     static_assert(std::unsigned_integral<T>, "no message has negative numbers");
     value = static_cast<T>(
         up_to(std::min<std::uint64_t>(std::numeric_limits<T>::max(),
-                                      sizeof(T) == 8 ? Limits::number : ~std::uint64_t{0}),
+                                      sizeof(T) == 8 ? limits.number() : ~std::uint64_t{0}),
               in));
   } else if constexpr (HasFields<T>) {
     // fields() is const as all else needs no more; the object itself is not.
