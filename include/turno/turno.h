@@ -5,4 +5,5 @@
 #include "turno/error.h"
 #include "turno/grant.h"
 #include "turno/mutex.h"
+#include "turno/node.h"
 #include "turno/service.h"

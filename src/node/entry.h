@@ -41,7 +41,8 @@ class Waiter : public boost::intrusive::list_base_hook<> {
   const Owner* owner;
   Clock::time_point since{};
   State state = State::idle;
-  Fence fence;  // of the grant
+  bool pins = false;  // the grant keeps a pointer to the entry, until LockTable::give_back
+  Fence fence;        // of the grant
 
  protected:
   ~Waiter() = default;

@@ -60,6 +60,10 @@ bool LockTable::acquire(std::string_view name, Waiter& waiter) {
 }
 
 bool LockTable::acquire_locked(Entry& entry, Waiter& waiter) {
+  if (ended_) {
+    waiter.state = Waiter::State::failed;
+    return false;
+  }
   if (entry.owner == nullptr && !entry.asked) {
     entry.asked = true;
     if (const auto granted = engine_->request(entry, stage_)) {
@@ -70,6 +74,7 @@ bool LockTable::acquire_locked(Entry& entry, Waiter& waiter) {
       entry.owner = waiter.owner;
       entry.fence = waiter.fence = *granted;
       waiter.state = Waiter::State::granted;
+      entry.pins += waiter.pins ? 1U : 0U;
       Statistics::add(statistics_.waits[0]);
       Statistics::add<std::int64_t>(statistics_.holders);
       settle(entry);
@@ -114,11 +119,11 @@ bool LockTable::release(std::string_view name, const Owner& owner, Fence fence) 
   return true;
 }
 
-bool LockTable::release(Entry& entry, Fence fence) {
+void LockTable::give_back(Entry& entry, Fence fence) {
   const std::scoped_lock guard(mutex_);
-  if (entry.owner == nullptr || fence != entry.fence) return false;
-  release_locked(entry);
-  return true;
+  --entry.pins;
+  if (entry.owner != nullptr && fence == entry.fence) return release_locked(entry);
+  settle(entry);
 }
 
 bool LockTable::take_back(std::string_view name, Fence fence, std::string_view reason) {
@@ -185,6 +190,7 @@ void LockTable::serve(Entry& entry) {
   entry.fence = waiter.fence = Fence{entry.turn.value + entry.served};
   entry.held_since = coarse_now();
   waiter.state = Waiter::State::granted;
+  entry.pins += waiter.pins ? 1U : 0U;
   statistics_.waited(Clock::now() - waiter.since);
   Statistics::add<std::int64_t>(statistics_.waiters, -1);
   Statistics::add<std::int64_t>(statistics_.holders);
@@ -290,6 +296,7 @@ void LockTable::shrink() {
 
 void LockTable::end(std::string_view reason) {
   const std::scoped_lock guard(mutex_);
+  ended_ = true;
   for (auto& [name, entry] : entries_) {
     while (!entry->waiters.empty()) {
       auto& waiter = entry->waiters.front();

@@ -52,16 +52,16 @@ class LockTable {
   Entry& open(std::string_view name);
   void close(Entry& entry);
 
-  // True: granted at once. False: the waiter will be settled.
+  // True: granted at once. False: the waiter will be settled, or has failed if the node has ended.
   bool acquire(Entry& entry, Waiter& waiter);
   bool acquire(std::string_view name, Waiter& waiter);
-  // Nothing, and nobody is left behind, if the lock is not here and free.
   // True: withdrawn. False: too late, it is settled.
   bool withdraw(std::string_view name, Waiter& waiter);
   bool withdraw(Entry& entry, Waiter& waiter);
   // False: this owner does not hold it (with this fence, if it is given).
   bool release(std::string_view name, const Owner& owner, Fence fence = {});
-  bool release(Entry& entry, Fence fence);
+  // For waiters that pin: ends the grant, also if the lock was lost meanwhile.
+  void give_back(Entry& entry, Fence fence);
   // Takes the lock away from whoever holds it with this fence.
   bool take_back(std::string_view name, Fence fence, std::string_view reason);
   [[nodiscard]] bool holds(Entry& entry, Fence fence);
@@ -134,6 +134,7 @@ class LockTable {
   boost::unordered_flat_map<std::uint64_t, std::vector<Orphan>> orphans_;  // by instance
   boost::intrusive::list<Entry> homes_;  // that may be retired; the least recently heard of first
   std::atomic<bool> worn_{false};
+  bool ended_ = false;
   Statistics statistics_;
 };
 

@@ -140,6 +140,7 @@ void Session::lock(const Wanted& wanted) {
   }
   waits_.emplace(ticket, std::move(owned));
   if (!wanted.async) hold_replies();
+  if (wait.state == Waiter::State::failed) return wait.settled();
   if (wanted.timeout < 0ms) return;
   if (wanted.timeout == 0ms) look_before_waiting(wait);
   wait.timeout = loop().after(wanted.timeout == 0ms ? longest_try : wanted.timeout, [this, ticket] {

@@ -1,0 +1,62 @@
+// A node of a cluster inside this program: no other process is needed, and a lock that rests here
+// costs no message.
+//
+// Thread safety: all calls from any thread. The node has two threads of its own. After fork(), only
+// the parent has a node.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "turno/error.h"
+#include "turno/service.h"
+
+namespace turno {
+
+class Node final : public Service {
+ public:
+  struct Options {
+    std::string directory;  // where the nodes of this machine meet
+    std::string name = {};  // empty: made from the process
+    // Of the whole cluster; the first node decides. Empty: whatever the cluster has.
+    std::string algorithm = {};
+    std::chrono::milliseconds lock_delay{1000};  // how long a crashed node's locks stay closed
+    std::chrono::milliseconds idle{60'000};      // after which an unused lock is forgotten
+    // Where clients and browsers may connect, as in "127.0.0.1:0"; empty: nowhere.
+    std::string client_address = {}, client_socket = {}, http_address = {};
+  };
+
+  // Joins the cluster. Fails with `unavailable` or `refused` and the reason.
+  [[nodiscard]] static tl::expected<std::unique_ptr<Node>, Error> start(const Options& options);
+  // Leaves the cluster. What is still held is lost.
+  ~Node() override;
+
+  [[nodiscard]] const std::string& name() const noexcept;
+  // Where it listens, if it does.
+  [[nodiscard]] const std::string& client_address() const noexcept;
+  [[nodiscard]] const std::string& http_address() const noexcept;
+
+  [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;
+  void close(Lock lock) noexcept override;
+  using Service::acquire;
+  [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,
+                                                   std::stop_token stop) override;
+  void release(Hold hold, std::uint64_t fence) noexcept override;
+  [[nodiscard]] tl::expected<void, Error> renew(Hold hold, std::uint64_t fence,
+                                                std::chrono::milliseconds ttl) override;
+  [[nodiscard]] std::string_view name(Hold hold) const noexcept override;
+  [[nodiscard]] bool lost(Hold hold, std::uint64_t fence) const noexcept override;
+  [[nodiscard]] std::stop_token lost_token(Hold hold, std::uint64_t fence) override;
+
+ private:
+  class Implementation;
+  explicit Node(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace turno

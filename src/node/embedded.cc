@@ -1,0 +1,270 @@
+// turno::Node: a node inside a program.
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "node/server.h"
+#include "turno/node.h"
+
+namespace turno {
+
+namespace {
+
+using node::Clock;
+using node::Entry;
+using node::Waiter;
+
+// As for clients: a try ends as soon as somebody else is known to have the lock.
+constexpr std::chrono::seconds longest_try{1};
+
+// A thread that waits. The table's mutex guards it.
+class Sleeper final : public Waiter {
+ public:
+  using Waiter::Waiter;
+  void settled() override { woken.notify_one(); }
+
+  std::condition_variable woken;
+  bool cancelled = false;  // by the caller's stop token
+  bool hopeless = false;   // somebody else has the lock
+};
+
+Entry& entry_of(void* handle) { return *static_cast<Entry*>(handle); }
+
+Error about(const Entry& entry, Error::Code code, std::string_view what) {
+  return {code, "lock '" + entry.name + "': " + std::string(what)};
+}
+
+}  // namespace
+
+class Node::Implementation {
+ public:
+  Implementation() = default;
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+  ~Implementation() {
+    if (!thread_.joinable()) return;
+    server_->stop();
+    thread_.join();
+  }
+
+  tl::expected<void, Error> start(node::Settings settings) {
+    auto server = node::Server::start(
+        std::move(settings),
+        [this](const node::Owner& owner, const std::string& name, Fence fence, std::string_view) {
+          if (owner.session == owner_.session) tell_lost(name, fence);
+        });
+    if (!server) return tl::unexpected(Error{Error::Code::unavailable, server.error()});
+    server_ = std::move(*server);
+    owner_.session = server_->daemon().next_session();
+    owner_.client = "embedded";
+    thread_ = std::thread([this] { server_->run(); });
+    return {};
+  }
+
+  [[nodiscard]] node::LockTable& locks() { return server_->daemon().locks(); }
+  [[nodiscard]] const cluster::Member& self() const { return server_->daemon().self(); }
+  [[nodiscard]] const node::Owner& owner() const { return owner_; }
+
+  // Waits for what was not granted at once. True: granted.
+  tl::expected<void, Error> wait(Entry& entry, Sleeper& sleeper, const Request& request,
+                                 const std::stop_token& stop) {
+    const bool trying = request.timeout && request.timeout->count() <= 0;
+    const auto tried = std::make_shared<Sleeper*>(&sleeper);
+    if (trying) look(entry.name, tried);
+    auto& mutex = locks().mutex();
+    const std::stop_callback cancel(stop, [&] {
+      const std::scoped_lock guard(mutex);
+      sleeper.cancelled = true;
+      sleeper.woken.notify_one();
+    });
+    {
+      std::unique_lock guard(mutex);
+      const auto settled = [&] {
+        return sleeper.state != Waiter::State::waiting || sleeper.cancelled || sleeper.hopeless;
+      };
+      if (!request.timeout) {
+        sleeper.woken.wait(guard, settled);
+      } else {
+        const auto patience = trying ? longest_try : *request.timeout;
+        sleeper.woken.wait_until(guard, Clock::now() + patience, settled);
+      }
+      *tried = nullptr;
+    }
+    if (locks().withdraw(entry, sleeper))
+      return tl::unexpected(sleeper.cancelled
+                                ? about(entry, Error::Code::cancelled, "the wait was cancelled")
+                                : about(entry, Error::Code::timeout,
+                                        "not acquired in time; `turno why` tells who has it"));
+    if (sleeper.state == Waiter::State::granted) return {};
+    return tl::unexpected(about(entry, Error::Code::unavailable, "the node ends"));
+  }
+
+  void expire_after(const std::string& name, Fence fence, std::chrono::milliseconds ttl) {
+    auto& loop = server_->daemon().loop();
+    loop.post([this, &loop, name, fence, ttl] {
+      auto& timer = timers_[{name, fence.value}];
+      loop.cancel(timer);
+      timer = loop.after(ttl, [this, name, fence] {
+        timers_.erase({name, fence.value});
+        locks().take_back(name, fence, "its time to live ran out");
+      });
+    });
+    expiring_.store(true, std::memory_order_relaxed);
+  }
+
+  std::stop_token lost_token(Entry& entry, Fence fence) {
+    std::unique_lock guard(mutex_);
+    auto& source = sources_[{entry.name, fence.value}];
+    watched_.store(true, std::memory_order_relaxed);
+    const auto token = source.get_token();
+    guard.unlock();
+    if (!locks().holds(entry, fence)) source.request_stop();
+    return token;
+  }
+
+  // What was made for this grant and is not needed any more.
+  void tidy(const std::string& name, Fence fence) {
+    if (watched_.load(std::memory_order_relaxed)) {
+      const std::scoped_lock guard(mutex_);
+      sources_.erase({name, fence.value});
+    }
+    if (expiring_.load(std::memory_order_relaxed))
+      server_->daemon().loop().post([this, name, fence] {
+        const auto found = timers_.find({name, fence.value});
+        if (found == timers_.end()) return;
+        server_->daemon().loop().cancel(found->second);
+        timers_.erase(found);
+      });
+  }
+  // Whether tidy() would do anything: most programs use neither.
+  [[nodiscard]] bool untidy() const {
+    return watched_.load(std::memory_order_relaxed) || expiring_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  using Key = std::pair<std::string, std::uint64_t>;  // a lock and a fence
+
+  // Told with the table locked: what users hang on it runs later, in the loop's thread.
+  void tell_lost(const std::string& name, Fence fence) {
+    if (!watched_.load(std::memory_order_relaxed)) return;
+    std::optional<std::stop_source> source;
+    {
+      const std::scoped_lock guard(mutex_);
+      const auto found = sources_.find({name, fence.value});
+      if (found != sources_.end()) source = found->second;
+    }
+    if (source)
+      server_->daemon().loop().post([source = *source]() mutable { source.request_stop(); });
+  }
+
+  // Asks the cluster whether a try has any hope.
+  void look(const std::string& name, const std::shared_ptr<Sleeper*>& sleeper) {
+    auto& daemon = server_->daemon();
+    daemon.loop().post([this, &daemon, name, sleeper] {
+      daemon.ask(name,
+                 [this, &daemon, sleeper](const std::vector<node::NodeSighting>& found, bool) {
+                   std::size_t others = 0, own = 0;
+                   for (const auto& each : found) {
+                     const bool ours = each.node == daemon.self().name && !each.sighting.holds &&
+                                       each.sighting.session == owner_.session;
+                     ++(ours ? own : others);
+                   }
+                   const std::scoped_lock guard(daemon.locks().mutex());
+                   if (*sleeper == nullptr || (others == 0 && own <= 1)) return;
+                   (*sleeper)->hopeless = true;
+                   (*sleeper)->woken.notify_one();
+                 });
+    });
+  }
+
+  std::unique_ptr<node::Server> server_;
+  node::Owner owner_;
+  std::thread thread_;
+  std::map<Key, net::Loop::Timer> timers_;  // the loop's own
+  std::mutex mutex_;                        // of sources_
+  std::map<Key, std::stop_source> sources_;
+  std::atomic<bool> watched_{false}, expiring_{false};  // once used
+};
+
+Node::Node(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+Node::~Node() = default;
+
+tl::expected<std::unique_ptr<Node>, Error> Node::start(const Options& options) {
+  if (options.directory.empty())
+    return tl::unexpected(Error{Error::Code::invalid, "a node needs a directory"});
+  node::Settings settings;
+  settings.directory = options.directory;
+  settings.name = options.name;
+  settings.algorithm = options.algorithm;
+  settings.lock_delay = options.lock_delay;
+  settings.idle = options.idle;
+  settings.client_address = options.client_address;
+  settings.client_socket = options.client_socket;
+  settings.http_address = options.http_address;
+  auto implementation = std::make_unique<Implementation>();
+  if (auto started = implementation->start(std::move(settings)); !started)
+    return tl::unexpected(std::move(started.error()));
+  return std::unique_ptr<Node>(new Node(std::move(implementation)));
+}
+
+const std::string& Node::name() const noexcept { return implementation_->self().name; }
+const std::string& Node::client_address() const noexcept {
+  return implementation_->self().client_address;
+}
+const std::string& Node::http_address() const noexcept {
+  return implementation_->self().http_address;
+}
+
+tl::expected<Node::Lock, Error> Node::open(std::string_view name) {
+  if (name.empty() || name.size() > node::LockTable::longest_name)
+    return tl::unexpected(Error{Error::Code::invalid, "the name of a lock has 1 to 512 bytes"});
+  return &implementation_->locks().open(name);
+}
+
+void Node::close(Lock lock) noexcept { implementation_->locks().close(entry_of(lock)); }
+
+tl::expected<Grant, Error> Node::acquire(Lock lock, const Request& request, std::stop_token stop) {
+  auto& entry = entry_of(lock);
+  auto& locks = implementation_->locks();
+  Sleeper sleeper(implementation_->owner());
+  sleeper.pins = true;
+  if (!locks.acquire(entry, sleeper))
+    if (auto waited = implementation_->wait(entry, sleeper, request, stop); !waited)
+      return tl::unexpected(std::move(waited.error()));
+  if (request.ttl) implementation_->expire_after(entry.name, sleeper.fence, *request.ttl);
+  return Grant(*this, &entry, sleeper.fence.value);
+}
+
+void Node::release(Hold hold, std::uint64_t fence) noexcept {
+  auto& entry = entry_of(hold);
+  if (implementation_->untidy()) implementation_->tidy(entry.name, Fence{fence});
+  implementation_->locks().give_back(entry, Fence{fence});
+}
+
+tl::expected<void, Error> Node::renew(Hold hold, std::uint64_t fence,
+                                      std::chrono::milliseconds ttl) {
+  auto& entry = entry_of(hold);
+  if (ttl.count() <= 0)
+    return tl::unexpected(about(entry, Error::Code::invalid, "a time to live is positive"));
+  if (lost(hold, fence))
+    return tl::unexpected(about(entry, Error::Code::lost, "it was lost before it was renewed"));
+  implementation_->expire_after(entry.name, Fence{fence}, ttl);
+  return {};
+}
+
+std::string_view Node::name(Hold hold) const noexcept { return entry_of(hold).name; }
+
+bool Node::lost(Hold hold, std::uint64_t fence) const noexcept {
+  return !implementation_->locks().holds(entry_of(hold), Fence{fence});
+}
+
+std::stop_token Node::lost_token(Hold hold, std::uint64_t fence) {
+  return implementation_->lost_token(entry_of(hold), Fence{fence});
+}
+
+}  // namespace turno
