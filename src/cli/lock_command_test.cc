@@ -1,0 +1,227 @@
+// turno lock as a user runs it, at a node that gives out locks by the rules.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/testing.h"
+#include "turno/turno.h"
+
+namespace turno {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+struct Outcome {
+  int status = 0;      // as a shell would say it
+  std::string output;  // standard output and standard error together
+};
+
+class LockCommand : public ::testing::Test {
+ protected:
+  LockCommand() {
+    std::string name = std::filesystem::temp_directory_path() / "turno-lock-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~LockCommand() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
+  [[nodiscard]] std::string contents(const std::string& name) const {
+    std::ifstream in(file(name));
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  // turno lock with these words, its output in a file.
+  pid_t start(const Words& words, const std::string& output = "output") const {
+    Words all{TURNO_BINARY, "lock", "--node", node_.address()};
+    all.insert(all.end(), words.begin(), words.end());
+    return launch(all, output);
+  }
+  pid_t launch(Words all, const std::string& output = "output") const {
+    std::vector<char*> pointers;
+    for (auto& word : all) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const auto path = file(output);
+    const auto pid = ::fork();
+    if (pid != 0) return pid;
+    ::setsid();  // away from the terminal of whoever runs the tests
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    const auto out = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(out, STDERR_FILENO);
+    ::chdir(folder_.c_str());
+    ::execv(pointers[0], pointers.data());
+    ::_exit(99);
+  }
+  [[nodiscard]] Outcome finish(pid_t pid, const std::string& output = "output") const {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(output)};
+  }
+  [[nodiscard]] Outcome lock(const Words& words) const { return finish(start(words)); }
+
+  template <class Condition>
+  static bool eventually(const Condition& condition) {
+    for (int i = 0; i < 2500 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(2));
+    return condition();
+  }
+  [[nodiscard]] bool appears(const std::string& name) const {
+    return eventually([&] { return !contents(name).empty(); });
+  }
+  // Another session that has the lock.
+  struct Other {
+    std::unique_ptr<Client> client;
+    Grant grant;
+  };
+  [[nodiscard]] Other other_holding(const std::string& name) const {
+    Other other;
+    other.client = *Client::connect(node_.address(), {.name = "other"});
+    other.grant = *other.client->acquire(name);
+    return other;
+  }
+
+  std::string folder_;
+  client::LittleNode node_;
+};
+
+bool is_alive(const std::string& pid) {
+  std::ifstream in("/proc/" + std::to_string(std::stoi(pid)) + "/stat");
+  std::string line;
+  std::getline(in, line);
+  return in && line.find(") Z") == std::string::npos;
+}
+
+TEST_F(LockCommand, GivesTheStatusOfTheCommand) {
+  EXPECT_EQ(lock({"L", "--", "true"}).status, 0);
+  EXPECT_EQ(lock({"L", "sh", "-c", "exit 42"}).status, 42);
+  EXPECT_EQ(lock({"L", "sh", "-c", "kill -9 $$"}).status, 128 + 9);
+  EXPECT_EQ(lock({"L", "no-such-command"}).status, 127);
+  EXPECT_EQ(lock({"L", "/etc/passwd"}).status, 126);
+  EXPECT_TRUE(eventually([&] { return node_.is_free("L"); }));
+}
+
+TEST_F(LockCommand, TakesTheCommandWithAndWithoutDashes) {
+  EXPECT_EQ(lock({"L", "echo", "-n", "--timeout", "-x"}).output, "--timeout -x");
+  EXPECT_EQ(lock({"L", "--", "echo", "-n", "--"}).output, "--");
+  EXPECT_EQ(lock({"-w5", "--kill-after", "5s", "L", "--ttl=9s", "--", "echo", "a"}).output, "a\n");
+  EXPECT_EQ(lock({"L", "-q", "-v", "--kill-after", "1s", "echo", "--", "--help"}).status, 0);
+  EXPECT_EQ(lock({"--", "-L", "echo", "b"}).output, "b\n");
+}
+
+TEST_F(LockCommand, AnswersMisuse) {
+  EXPECT_EQ(lock({}).status, 64);
+  EXPECT_EQ(lock({"L"}).status, 64);
+  EXPECT_THAT(lock({"L", "--"}).output, HasSubstr("needs a command"));
+  EXPECT_EQ(lock({"L", "--timeout", "soon", "true"}).status, 64);
+  EXPECT_EQ(lock({"L", "--ttl", "0", "true"}).status, 64);
+  EXPECT_EQ(lock({"L", "--unknown", "true"}).status, 64);
+  EXPECT_EQ(lock({"--help"}).status, 0);
+  const auto nowhere =
+      finish(launch({TURNO_BINARY, "lock", "--node", "unix:/nowhere", "L", "true"}));
+  EXPECT_EQ(nowhere.status, 125);
+  EXPECT_THAT(nowhere.output, HasSubstr("no node answers at unix:/nowhere"));
+  EXPECT_EQ(lock({"", "true"}).status, 125);
+}
+
+TEST_F(LockCommand, TellsTheCommandWhatItHolds) {
+  const auto outcome =
+      lock({"L", "sh", "-c", "echo $TURNO_LOCK $TURNO_FENCE $TURNO_NODE $TURNO_SESSION"});
+  EXPECT_EQ(outcome.output, "L 1 little 1\n");
+}
+
+TEST_F(LockCommand, GivesUpInTimeAndNamesTheHolder) {
+  const auto other = other_holding("L");
+  auto outcome = lock({"L", "--timeout", "0", "true"});
+  EXPECT_EQ(outcome.status, 124);
+  EXPECT_THAT(outcome.output, HasSubstr("lock 'L' is held by node little, session 1 (other)"));
+  outcome = lock({"L", "-w", "50ms", "true"});
+  EXPECT_EQ(outcome.status, 124);
+  EXPECT_THAT(outcome.output, HasSubstr("not acquired within 50 ms; held by node little"));
+  EXPECT_EQ(lock({"L", "-q", "-w", "0", "true"}).output, "");
+  EXPECT_EQ(node_.waiting("L"), 0U);
+}
+
+TEST_F(LockCommand, EndsTheWaitAtASignal) {
+  const auto other = other_holding("L");
+  for (const auto signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
+    const auto pid = start({"L", "true"});
+    EXPECT_TRUE(eventually([&] { return node_.waiting("L") == 1; }));
+    ::kill(pid, signal);
+    EXPECT_EQ(finish(pid).status, 128 + signal);
+    EXPECT_TRUE(eventually([&] { return node_.waiting("L") == 0; }));
+  }
+}
+
+TEST_F(LockCommand, PassesSignalsOn) {
+  const auto pid =
+      start({"L", "sh", "-c", "trap 'exit 9' USR1; echo >ready; while :; do sleep 0.01; done"});
+  EXPECT_TRUE(appears("ready"));
+  ::kill(pid, SIGUSR1);
+  EXPECT_EQ(finish(pid).status, 9);
+}
+
+TEST_F(LockCommand, StopsTheCommandWhenTheLockIsLost) {
+  auto pid = start({"L", "sh", "-c", "echo >ready; while :; do sleep 0.01; done"});
+  EXPECT_TRUE(appears("ready"));
+  node_.take_back("L");
+  auto outcome = finish(pid);
+  EXPECT_EQ(outcome.status, 123);
+  EXPECT_THAT(outcome.output, HasSubstr("lock 'L' was lost"));
+
+  pid = start({"L", "--kill-after", "100ms", "sh", "-c",
+               "trap '' TERM; echo >ready2; while :; do sleep 0.01; done"});
+  EXPECT_TRUE(appears("ready2"));
+  node_.take_back("L");
+  EXPECT_EQ(finish(pid).status, 123);
+}
+
+TEST_F(LockCommand, TakesTheCommandWithItWhenKilled) {
+  const auto pid =
+      start({"L", "sh", "-c", "trap '' TERM HUP; sh -c 'echo $$ >child; sleep 20'; sleep 20"});
+  EXPECT_TRUE(appears("child"));
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(finish(pid).status, 128 + SIGKILL);
+  EXPECT_TRUE(eventually([&] { return node_.is_free("L"); }));
+  EXPECT_FALSE(is_alive(contents("child"))) << "the lock was free before the command was gone";
+}
+
+TEST_F(LockCommand, CanBeStoppedAndContinued) {
+  const auto pid = start({"L", "sh", "-c", "echo >ready; sleep 0.2; echo done"});
+  EXPECT_TRUE(appears("ready"));
+  ::kill(pid, SIGTSTP);
+  std::this_thread::sleep_for(milliseconds(50));
+  ::kill(pid, SIGCONT);
+  const auto outcome = finish(pid);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "done\n");
+}
+
+TEST_F(LockCommand, ExcludesManyAtOnce) {
+  std::ofstream(file("count")) << "0\n";
+  std::vector<pid_t> all;
+  constexpr int many = 30;
+  for (int i = 0; i < many; ++i)
+    all.push_back(start({"L", "sh", "-c", "read n <count; echo $((n + 1)) >count"},
+                        "output" + std::to_string(i)));
+  for (int i = 0; i < many; ++i) {
+    const auto outcome = finish(all[static_cast<std::size_t>(i)], "output" + std::to_string(i));
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+  }
+  EXPECT_EQ(contents("count"), std::to_string(many) + "\n");
+}
+
+}  // namespace
+}  // namespace turno
