@@ -31,6 +31,11 @@ struct Holder {
 
 class Client final : public Service {
  public:
+  // How the node calls itself and this session.
+  struct Identity {
+    std::string node;
+    std::string session;
+  };
   struct Options {
     std::string name;  // shown to others who ask who holds a lock; no spaces
     std::chrono::milliseconds connect_timeout{5000};
@@ -50,7 +55,9 @@ class Client final : public Service {
   // not called from a callback of lost_token().
   ~Client() override;
 
-  // Nothing if the lock is free.
+  // Of the last connection: another one is another session.
+  [[nodiscard]] Identity identity() const;
+  // Nothing if the lock is free. The node asks all others, so that it can take a while.
   [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name);
 
   using Service::acquire;

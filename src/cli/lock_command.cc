@@ -109,18 +109,13 @@ class Renewal {
   std::jthread thread_;
 };
 
-std::vector<std::string> environment_of(Client& client, const Grant& grant) {
-  std::vector<std::string> environment{"TURNO_LOCK=" + std::string(grant.name()),
-                                       "TURNO_FENCE=" + std::to_string(grant.fence())};
-  if (const auto holder = client.who(grant.name());
-      holder && *holder && (*holder)->fence == grant.fence()) {
-    environment.push_back("TURNO_NODE=" + (*holder)->node);
-    environment.push_back("TURNO_SESSION=" + (*holder)->session);
-  }
-  return environment;
+std::vector<std::string> environment_of(const Client& client, const Grant& grant) {
+  const auto identity = client.identity();
+  return {"TURNO_LOCK=" + std::string(grant.name()), "TURNO_FENCE=" + std::to_string(grant.fence()),
+          "TURNO_NODE=" + identity.node, "TURNO_SESSION=" + identity.session};
 }
 
-int run_under(Client& client, Grant& grant, const Request& request, milliseconds kill_after,
+int run_under(const Client& client, Grant& grant, const Request& request, milliseconds kill_after,
               const std::vector<std::string>& command, const Signals& signals, const Voice& voice) {
   std::optional<Renewal> renewal;
   if (request.ttl) renewal.emplace(grant, *request.ttl);

@@ -21,6 +21,8 @@ Client::Client(std::unique_ptr<Session> session) : session_(std::move(session)) 
 
 Client::~Client() = default;
 
+Client::Identity Client::identity() const { return session_->identity(); }
+
 tl::expected<std::optional<Holder>, Error> Client::who(std::string_view name) {
   const auto reply = session_->call({"WHO", name});
   if (!reply) return tl::unexpected(reply.error());

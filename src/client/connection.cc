@@ -50,6 +50,7 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const Address&
     return tl::unexpected(Error{
         Error::Code::refused,
         "what listens at " + address.text() + " does not greet as a node does: " + hello->text});
+  connection->hello_ = std::move(*hello);
   return connection;
 }
 

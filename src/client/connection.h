@@ -66,6 +66,8 @@ class Connection {
                                         std::chrono::milliseconds timeout);
 
   [[nodiscard]] bool closed() const;
+  // What the node answered to the greeting.
+  [[nodiscard]] const wire::Reply& hello() const { return hello_; }
 
  private:
   void run();
@@ -76,6 +78,7 @@ class Connection {
   const Address address_;
   const Socket socket_;
   const Events events_;
+  wire::Reply hello_;
   wire::ReplyParser parser_;  // of the reading thread
   int wake_ = -1;             // an eventfd: there is something to send, or it is time to end
 

@@ -48,6 +48,15 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
   return holder;
 }
 
+Client::Identity identity_from(const Reply& hello) {
+  Client::Identity identity;
+  for (std::size_t at = 0; at + 1 < hello.elements.size(); at += 2) {
+    if (hello.elements[at].text == "node") identity.node = text_of(hello.elements[at + 1]);
+    if (hello.elements[at].text == "id") identity.session = text_of(hello.elements[at + 1]);
+  }
+  return identity;
+}
+
 std::string describe(const Holder& holder) {
   auto text = "held by node " + holder.node + ", session " + holder.session;
   if (!holder.client.empty()) text += " (" + holder.client + ")";

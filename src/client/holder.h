@@ -1,4 +1,4 @@
-// Who holds a lock: read from the node's answer to WHO, and told to people.
+// Who is who: read from the node's answers to WHO and HELLO, and told to people.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@
 namespace turno::client {
 
 tl::expected<std::optional<Holder>, Error> holder_from(const wire::Reply& reply);
+Client::Identity identity_from(const wire::Reply& hello);
 
 // "held by node n2, session 7 (backup), for 3.2 s; 2 wait"
 std::string describe(const Holder& holder);

@@ -35,6 +35,9 @@ TEST(MutexOfAClient, IsTimedLockable) {
   LittleNode node;
   const auto mine = client_of(node), yours = client_of(node);
   Mutex here(*mine, "gate"), there(*yours, "gate"), other(*yours, "other");
+  EXPECT_EQ(mine->identity().node, "little");
+  EXPECT_EQ(mine->identity().session, "1");
+  EXPECT_EQ(yours->identity().session, "2");
   EXPECT_EQ(here.fence(), 0U);
   {
     const std::scoped_lock lock(here, other);

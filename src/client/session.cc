@@ -11,8 +11,8 @@ namespace turno {
 namespace {
 
 constexpr std::size_t longest_name = wire::RequestParser::max_argument;
-// Longer is for ever, and would be more than a clock can count.
-constexpr auto longest_timeout = std::chrono::hours(24 * 365 * 100);
+// Longer is for ever: a node counts no further.
+constexpr auto longest_timeout = std::chrono::hours(24 * 365);
 
 bool is_integer(const wire::Reply& reply) { return reply.kind == wire::Reply::Kind::integer; }
 
@@ -81,7 +81,13 @@ tl::expected<void, Error> Client::Session::connect() {
     return tl::unexpected(Error{Error::Code::unavailable, "the node at " + address_.text() +
                                                               " closed the connection at once"});
   connection_ = std::move(*made);
+  identity_ = client::identity_from(connection_->hello());
   return {};
+}
+
+Client::Identity Client::Session::identity() {
+  const Guard guard(mutex_);
+  return identity_;
 }
 
 tl::expected<Client::Session::Named*, Error> Client::Session::open(std::string_view name) {

@@ -57,6 +57,7 @@ class Client::Session {
   };
 
   tl::expected<void, Error> connect();
+  [[nodiscard]] Identity identity();
   tl::expected<Named*, Error> open(std::string_view name);
   void close(Named* lock);
   tl::expected<Held*, Error> acquire(Named& lock, const Request& request,
@@ -101,6 +102,7 @@ class Client::Session {
   std::map<std::string, Named, std::less<>> names_;
   std::unordered_map<std::int64_t, std::shared_ptr<Attempt>> tickets_;  // the asked attempts
   std::shared_ptr<client::Connection> connection_;                      // unbroken, or none
+  Identity identity_;
   std::shared_ptr<client::Connection> broken_;  // cannot be destroyed in its own thread
 };
 

@@ -230,7 +230,11 @@ class LittleNode {
     const std::string name(words.size() > 1 ? words[1] : "");
     if (command == "HELLO") {
       if (words.size() > 3) peer.name = words[3];
-      out = greeting;
+      writer.map(2);
+      writer.bulk("id");
+      writer.integer(peer.id);
+      writer.bulk("node");
+      writer.bulk("little");
     } else if (command == "LOCK") {
       const auto ticket = ++tickets_;
       std::int64_t timeout = -1;
