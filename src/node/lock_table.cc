@@ -50,6 +50,7 @@ void LockTable::close(Entry& entry) {
 }
 
 bool LockTable::acquire(Entry& entry, Waiter& waiter) {
+  let_network_go_first();
   const std::scoped_lock guard(mutex_);
   return acquire_locked(entry, waiter);
 }
@@ -271,6 +272,11 @@ bool LockTable::ready() {
   return stage_.epoch > 0 && unreported_.empty();
 }
 
+NodeSet LockTable::unreported() {
+  const std::scoped_lock guard(mutex_);
+  return unreported_;
+}
+
 std::size_t LockTable::retire_idle(Clock::time_point since, std::size_t most) {
   const std::scoped_lock guard(mutex_);
   std::size_t count = 0;
@@ -366,7 +372,7 @@ void LockTable::send(NodeId to, std::uint64_t instance, FrameKind kind) {
 }
 
 bool LockTable::receive(NodeId from, const wire::Frame& frame) {
-  const std::scoped_lock guard(mutex_);
+  const NetworkGuard guard(*this);
   Note note;
   note.kind = static_cast<FrameKind>(frame.kind);
   note.instance = instance_at_home(frame.lock);

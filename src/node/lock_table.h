@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "cluster/rendezvous.h"
@@ -83,7 +84,8 @@ class LockTable {
   [[nodiscard]] bool worn() const { return worn_.load(std::memory_order_relaxed); }
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   [[nodiscard]] Statistics& statistics() { return statistics_; }
-  [[nodiscard]] bool ready();  // every member of the view has reported
+  [[nodiscard]] bool ready();          // every member of the view has reported
+  [[nodiscard]] NodeSet unreported();  // members that have not
 
   std::mutex& mutex() { return mutex_; }  // for waiters that sleep on it
 
@@ -115,7 +117,28 @@ class LockTable {
   void keep_orphan(NodeId from, const wire::Frame& frame);
   void send(NodeId to, std::uint64_t instance, FrameKind kind);
 
+  // What comes from the network goes first: a thread that locks and unlocks in a tight loop would
+  // else keep it out, and others in the cluster would not get their turn.
+  class NetworkGuard {
+   public:
+    explicit NetworkGuard(LockTable& table) : table_(table) {
+      table_.network_waits_.store(true, std::memory_order_relaxed);
+      table_.mutex_.lock();
+      table_.network_waits_.store(false, std::memory_order_relaxed);
+    }
+    NetworkGuard(const NetworkGuard&) = delete;
+    NetworkGuard& operator=(const NetworkGuard&) = delete;
+    ~NetworkGuard() { table_.mutex_.unlock(); }
+
+   private:
+    LockTable& table_;
+  };
+  void let_network_go_first() {
+    while (network_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
+  }
+
   std::mutex mutex_;
+  std::atomic<bool> network_waits_{false};
   const std::unique_ptr<Engine> engine_;
   const Options options_;
   const Lost lost_;
