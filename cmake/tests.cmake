@@ -22,6 +22,13 @@ turno_room_test(protocols turno_core turno_quorum)
 turno_room_test(properties turno_core)
 turno_room_test(sim turno_sim turno_quorum)
 turno_room_test(check turno_check)
+find_library(HIREDIS hiredis REQUIRED)
+turno_room_test(wire turno_wire turno_quorum)
+target_sources(wire_test PRIVATE src/wire/fuzz/targets.cc)
+turno_room_test(net turno_net)
+turno_room_test(cluster turno_cluster turno_check turno_sim turno_quorum)
+turno_room_test(node turno_node ${HIREDIS})
+turno_room_test(client turno_client)
 # The example of CONTRIBUTING.md is compiled and explored, so that it stays true.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS CONTRIBUTING.md)
 execute_process(COMMAND sed -n "/```cpp/,/```/{/```/d;p}" ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md
@@ -31,6 +38,16 @@ turno_room_test(catalogue turno_catalogue)
 turno_room_test(cli turno_cli)
 target_compile_definitions(cli_test PRIVATE TURNO_BINARY="$<TARGET_FILE:turno>")
 add_dependencies(cli_test turno)
+add_subdirectory(torture)
+
+# Fuzzing needs clang: cmake --preset fuzz (see CONTRIBUTING.md).
+if(TURNO_FUZZ)
+  foreach(target frames requests replies)
+    add_executable(${target}_fuzz src/wire/fuzz/${target}_fuzz.cc src/wire/fuzz/targets.cc)
+    target_link_libraries(${target}_fuzz PRIVATE turno_wire turno_quorum)
+    target_link_options(${target}_fuzz PRIVATE -fsanitize=fuzzer)
+  endforeach()
+endif()
 
 # A program of its own, so that another compiler need not build all the rest.
 add_executable(digest_test src/catalogue/digest_test.cc)
