@@ -20,6 +20,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program();
+  [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = 0;

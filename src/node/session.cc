@@ -104,10 +104,10 @@ void Session::work() {
     execute(*this, parser_.arguments());
   }
   working_ = false;
+  flush();
   // While a reply is awaited, or not read, no more is read than a little.
   pause_reading(quitting_ ||
                 ((waiting_ || unwritten() >= most_unread) && parser_.pending() > read_size));
-  flush();
   if (quitting_ && unwritten() == 0) closed("it was told goodbye");
 }
 
