@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -93,8 +94,19 @@ class Engine {
     std::uint64_t count;
   };
   [[nodiscard]] virtual std::vector<Count> messages() const = 0;
-  [[nodiscard]] virtual std::uint64_t control_messages() const = 0;
+  // Messages that open, recover and forget locks: the same for every algorithm.
+  [[nodiscard]] virtual std::vector<Count> control() const = 0;
+  [[nodiscard]] std::uint64_t control_messages() const {
+    std::uint64_t sum = 0;
+    for (const auto& each : control()) sum += each.count;
+    return sum;
+  }
 };
+
+// What a kind of control message is called beside those of the algorithms.
+[[nodiscard]] inline std::string control_kind(std::string_view kind) {
+  return "control-" + std::string(kind);
+}
 
 // Nothing: there is no such lock algorithm.
 std::unique_ptr<Engine> make_engine(std::string_view algorithm);

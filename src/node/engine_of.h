@@ -86,17 +86,25 @@ class EngineOf final : public Engine {
   [[nodiscard]] bool idle(const Entry& entry) const override { return of(entry).idle(); }
 
   [[nodiscard]] std::vector<Count> messages() const override {
-    std::vector<Count> counts;
-    for (std::size_t i = 0; i < by_kind_.size(); ++i)
-      counts.push_back({P::Message::kinds[i], by_kind_[i].load(std::memory_order_relaxed)});
-    return counts;
+    return counts(P::Message::kinds, by_kind_, 0);
   }
-  [[nodiscard]] std::uint64_t control_messages() const override {
-    return control_.load(std::memory_order_relaxed);
+  [[nodiscard]] std::vector<Count> control() const override {
+    return counts(Message::kinds, control_, 1);  // all but "protocol"
   }
 
  private:
   using Kind = typename Message::Kind;
+  template <std::size_t n>
+  using Counters = std::array<std::atomic<std::uint64_t>, n>;
+
+  template <std::size_t n>
+  static std::vector<Count> counts(const std::array<std::string_view, n>& kinds,
+                                   const Counters<n>& counters, std::size_t first) {
+    std::vector<Count> result;
+    for (std::size_t i = first; i < n; ++i)
+      result.push_back({kinds[i], counters[i].load(std::memory_order_relaxed)});
+    return result;
+  }
 
   static Lock& of(Entry& entry) { return static_cast<EntryOf&>(entry).lock; }
   static const Lock& of(const Entry& entry) { return static_cast<const EntryOf&>(entry).lock; }
@@ -122,7 +130,7 @@ class EngineOf final : public Engine {
     const auto number = message.instance == 0 ? 0 : global_instance(entry.home, message.instance);
     auto& counter = message.kind == Kind::protocol
                         ? by_kind_[static_cast<std::size_t>(message.inner.kind)]
-                        : control_;
+                        : control_[static_cast<std::size_t>(message.kind)];
     counter.fetch_add(1, std::memory_order_relaxed);
     stage.links[to.index()]->send(stage.epoch, number, kind, [&](wire::Writer& body) {
       if (message.kind == Kind::protocol) return wire::encode(body, message.inner);
@@ -138,8 +146,8 @@ class EngineOf final : public Engine {
   }
 
   bool adopting_ = false;
-  std::array<std::atomic<std::uint64_t>, P::Message::kinds.size()> by_kind_{};
-  std::atomic<std::uint64_t> control_{0};
+  Counters<P::Message::kinds.size()> by_kind_{};
+  Counters<Message::kinds.size()> control_{};
 };
 
 }  // namespace turno::node

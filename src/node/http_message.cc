@@ -59,12 +59,14 @@ class HeadReader {
     const auto first = line.find(' ');
     const auto last = line.rfind(' ');
     if (first == std::string_view::npos || first == last)
-      return refused(400, "this is not HTTP/1.1: a request begins with a line as in GET / HTTP/1.1");
+      return refused(400,
+                     "this is not HTTP/1.1: a request begins with a line as in GET / HTTP/1.1");
     const auto method = line.substr(0, first);
     const auto target = line.substr(first + 1, last - first - 1);
     const auto version = line.substr(last + 1);
     if (!is_token(method)) return refused(400, "the method is not a word");
-    if (!version.starts_with("HTTP/")) return refused(400, "the request line names no HTTP version");
+    if (!version.starts_with("HTTP/"))
+      return refused(400, "the request line names no HTTP version");
     if (version != "HTTP/1.0" && version != "HTTP/1.1")
       return refused(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
     request_.method = method;
@@ -211,8 +213,9 @@ void write_response(std::string& out, const HttpRequest& request, const HttpResp
 }
 
 HttpResponse failure_response(const HttpError& error) {
-  return {.status = error.status,
-          .body = fmt::format("{} {}: {}\n", error.status, status_text(error.status), error.reason)};
+  return {
+      .status = error.status,
+      .body = fmt::format("{} {}: {}\n", error.status, status_text(error.status), error.reason)};
 }
 
 }  // namespace turno::node

@@ -14,16 +14,20 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
   if (!daemon) return tl::unexpected(daemon.error());
   server->daemon_ = std::move(*daemon);
   server->clients_ = std::make_unique<Clients>(*server->daemon_);
+  if (auto socket = server->daemon_->take_http_socket())
+    server->http_ = std::make_unique<Http>(*server->daemon_, *server->clients_, std::move(socket));
   return server;
 }
 
 Server::~Server() {
+  http_.reset();
   // The sessions give back what they hold before the locks go.
   clients_.reset();
 }
 
 std::string Server::run() {
   daemon_->run();
+  http_.reset();
   clients_->end();
   daemon_->leave();
   return daemon_->failure();

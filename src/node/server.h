@@ -6,6 +6,7 @@
 
 #include "node/clients.h"
 #include "node/daemon.h"
+#include "node/http.h"
 
 namespace turno::node {
 
@@ -31,6 +32,7 @@ class Server {
 
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<Clients> clients_;
+  std::unique_ptr<Http> http_;  // none if there is no address for it
 };
 
 }  // namespace turno::node
