@@ -209,7 +209,7 @@ class Explorer : private Search {
       if (!options_.forever) --user.left;
     }
     if (input.kind == InputKind::release) user.inside = false;
-    if (input.kind == InputKind::crash) user = {};
+    if (input.kind == InputKind::crash) user = {.inside = user.inside && options_.false_suspicions};
     if (successor.out.granted()) {
       if (user.waiting > 0) --user.waiting;
       user.inside = true;

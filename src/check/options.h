@@ -24,15 +24,16 @@ struct Progress {
 struct Options {
   Setup setup;
   Channels channels = Channels::unordered;
-  std::uint16_t requests = 1;   // of each requester, unless forever
-  bool forever = false;         // requests without end; looks for starvation
-  bool overlapping = false;     // a user may ask again before it has been served
-  NodeSet requesters;           // empty: everybody
-  std::vector<NodeId> holders;  // who is inside at the start
-  std::uint32_t crashes = 0;    // how many nodes may crash, if the protocol has views
-  std::uint32_t joins = 0;      // how many absent ones may join
-  std::uint32_t retires = 0;    // how often the lock may be retired as idle
-  std::string property;         // look only at this property; empty: at all
+  std::uint16_t requests = 1;     // of each requester, unless forever
+  bool forever = false;           // requests without end; looks for starvation
+  bool overlapping = false;       // a user may ask again before it has been served
+  NodeSet requesters;             // empty: everybody
+  std::vector<NodeId> holders;    // who is inside at the start
+  std::uint32_t crashes = 0;      // how many nodes may crash, if the protocol has views
+  std::uint32_t joins = 0;        // how many absent ones may join
+  std::uint32_t retires = 0;      // how often the lock may be retired as idle
+  bool false_suspicions = false;  // who is taken for dead is cut off, but its user lives on
+  std::string property;           // look only at this property; empty: at all
   std::uint64_t max_states = 1'000'000'000;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   std::function<void(const Progress&)> progress;  // called now and then

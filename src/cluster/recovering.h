@@ -86,6 +86,7 @@ struct Recovering {
     perform(inner, out);
   }
   void release(Out& out) {
+    if (!present()) return;  // taken for dead
     typename Lock<P>::Out inner;
     lock.release(place(), inner);
     perform(inner, out);

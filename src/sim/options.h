@@ -28,6 +28,21 @@ Arrivals parse_arrivals(std::string_view text);
 // What becomes of an arrival at a node that already waits or is inside.
 enum class Busy : std::uint8_t { lose, queue };
 
+struct Crash {
+  Time time = 0;
+  NodeId node;
+};
+
+// What goes wrong, for protocols with views only: the others ignore it.
+struct Faults {
+  std::vector<Crash> crashes;     // for good; what a node has sent still arrives
+  Distribution detect;            // from a crash to the view without the dead
+  Distribution adopt;             // from a view until a member knows it, each for itself
+  Time retire_every = 0;          // the lock is taken for idle so often; 0: never
+  std::uint64_t slow_one_in = 0;  // messages that take `slow` longer; 0: none
+  Distribution slow;
+};
+
 struct Options {
   Setup setup;
   bool fifo = false;  // per pair of nodes
@@ -35,6 +50,7 @@ struct Options {
   Busy busy = Busy::lose;
   Distribution hold = Distribution::constant(10'000'000);
   Distribution delay = Distribution::uniform(0, 100'000'000);
+  Faults faults;
   std::uint64_t entries = 100'000;
   std::uint64_t seed = 1;
   std::function<void(const TraceStep&)> trace;          // called for every event

@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 #include "core/describe.h"
@@ -36,17 +37,9 @@ class Simulation {
   Result run() {
     const auto started = std::clock();
     start();
-    const auto patience = 10'000'000 + 100 * nodes_.size();  // events without an entry
-    while (monitor_.entries() < options_.entries && !monitor_.violated()) {
-      if (queue_.empty() || events_ - events_at_entry_ > patience) {
-        monitor_.stalled();
-        break;
-      }
-      auto [time, event] = queue_.pop();
-      now_ = time;
-      ++events_;
-      happen(event);
+    while (monitor_.entries() < options_.entries && advance()) {
     }
+    if constexpr (HasViews<P>) serve_the_last();
     auto result = summary();
     result.cpu_seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
     return result;
@@ -55,7 +48,7 @@ class Simulation {
  private:
   using Message = typename P::Message;
   using InputKind = typename Input<Message>::Kind;
-  enum class What : std::uint8_t { arrival, leave, deliver };
+  enum class What : std::uint8_t { arrival, leave, deliver, crash, detect, adopt, retire };
 
   struct Event {
     What what = What::arrival;
@@ -65,15 +58,32 @@ class Simulation {
   };
   struct Client {
     bool busy = false;  // waits or is inside
-    Time since = 0;     // when it asked
+    bool waiting = false, inside = false;
+    Time since = 0;  // when it asked
     std::uint32_t entries = 0;
   };
+
+  // One event. False: nothing more will happen, or nothing good.
+  bool advance() {
+    if (monitor_.violated()) return false;
+    const auto patience = 10'000'000 + 100 * nodes_.size();  // events without an entry
+    if (queue_.empty() || events_ - events_at_entry_ > patience) {
+      monitor_.stalled();
+      return false;
+    }
+    auto [time, event] = queue_.pop();
+    now_ = time;
+    ++events_;
+    happen(event);
+    return true;
+  }
 
   void start() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       feed(NodeId{i}, {.kind = InputKind::start});
       schedule(next_arrival(), {What::arrival, NodeId{i}});
     }
+    if constexpr (HasViews<P>) start_faults();
   }
 
   void happen(Event& event) {
@@ -85,13 +95,28 @@ class Simulation {
       case What::leave:
         return leave(event.node);
       case What::deliver:
-        return feed(
-            event.node,
-            {.kind = InputKind::receive, .from = event.from, .message = std::move(event.message)});
+        return deliver(event);
+      case What::crash:
+      case What::detect:
+      case What::adopt:
+      case What::retire:
+        if constexpr (HasViews<P>) change(event);
     }
   }
 
+  void deliver(Event& event) {
+    if constexpr (HasViews<P>) {
+      // Of a later view than this node knows: not before it knows it.
+      if (!nodes_[event.node.index()].ready(event.message))
+        return early_[event.node.index()].push_back(std::move(event));
+    }
+    feed(event.node,
+         {.kind = InputKind::receive, .from = event.from, .message = std::move(event.message)});
+  }
+
   void arrive(NodeId node) {
+    if constexpr (HasViews<P>)
+      if (ending_ || !nodes_[node.index()].present()) return;
     auto& client = users_[node.index()];
     if (options_.arrivals.kind == Arrivals::Kind::poisson)
       schedule(next_arrival(), {What::arrival, node});
@@ -106,13 +131,16 @@ class Simulation {
 
   void request(NodeId node, Time since) {
     auto& client = users_[node.index()];
-    client.busy = true;
+    client.busy = client.waiting = true;
     client.since = since;
     feed(node, {.kind = InputKind::request});
   }
 
   void leave(NodeId node) {
+    if constexpr (HasViews<P>)
+      if (!nodes_[node.index()].present()) return;
     monitor_.leave();
+    users_[node.index()].inside = false;
     const bool more = options_.busy == Busy::queue && !backlog_[node.index()].empty();
     if constexpr (P::info.overlap == Overlap::before_leaving) {
       if (more) request(node, backlog_[node.index()].pop());
@@ -145,6 +173,7 @@ class Simulation {
   void send(NodeId from, NodeId to, const Message& message) {
     ++by_kind_[static_cast<std::size_t>(message.kind)];
     auto at = now_ + options_.delay.draw(random_);
+    if constexpr (HasViews<P>) at += delay_of_the_slow();
     if (options_.fifo) at = not_before_the_last(from, to, at);
     queue_.push(at, {What::deliver, to, from, message});
   }
@@ -159,6 +188,8 @@ class Simulation {
   void enter(NodeId node, Fence fence) {
     auto& client = users_[node.index()];
     monitor_.enter(fence);
+    client.waiting = false;
+    client.inside = true;
     waits_.add(now_ - client.since);
     ++client.entries;
     events_at_entry_ = events_;
@@ -172,6 +203,82 @@ class Simulation {
     if (options_.arrivals.kind == Arrivals::Kind::closed)
       return options_.arrivals.think.draw(random_);
     return static_cast<Time>(random_.exponential() * 1e9 / options_.arrivals.rate);
+  }
+
+  // ---- faults, if the protocol has views
+
+  void start_faults() {
+    early_.resize(nodes_.size());
+    view_.epoch = options_.setup.epoch;
+    view_.members = living();
+    crashes_left_ = options_.faults.crashes.size();
+    for (const auto& [time, node] : options_.faults.crashes) schedule(time, {What::crash, node});
+    if (options_.faults.retire_every > 0) schedule(options_.faults.retire_every, {What::retire});
+  }
+
+  void change(const Event& event) {
+    if (event.what == What::crash) crash(event.node);
+    if (event.what == What::detect) detect();
+    if (event.what == What::adopt) adopt(event.node);
+    if (event.what == What::retire && !ending_) retire();
+  }
+
+  // The user dies with its node. The dead are not inside.
+  void crash(NodeId node) {
+    auto& client = users_[node.index()];
+    if (client.inside) monitor_.leave();
+    client = {.entries = client.entries};
+    feed(node, {.kind = InputKind::crash});
+    --crashes_left_;
+    schedule(options_.faults.detect.draw(random_), {What::detect, node});
+  }
+
+  // A view is without all that are dead by then.
+  void detect() {
+    auto members = living();
+    if (members == view_.members) return;
+    ++view_.epoch;
+    view_.members = std::move(members);
+    view_.members.for_each([&](NodeId node) {
+      schedule(options_.faults.adopt.draw(random_), {What::adopt, node});
+    });
+  }
+
+  void adopt(NodeId node) {
+    const auto& state = nodes_[node.index()];
+    if (!state.present() || state.epoch == view_.epoch) return;
+    feed(node, {.kind = InputKind::view, .view = &view_});
+    auto waiting = std::exchange(early_[node.index()], {});
+    for (auto& event : waiting) deliver(event);
+  }
+
+  // Wherever somebody takes itself for the lock's home.
+  void retire() {
+    schedule(options_.faults.retire_every, {What::retire});
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].retirable()) feed(NodeId{i}, {.kind = InputKind::retire});
+  }
+
+  [[nodiscard]] NodeSet living() const {
+    NodeSet members;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].present()) members.insert(NodeId{i});
+    return members;
+  }
+
+  Time delay_of_the_slow() {
+    const auto& faults = options_.faults;
+    const bool slow = faults.slow_one_in > 0 && random_.below(faults.slow_one_in) == 0;
+    return slow ? faults.slow.draw(random_) : 0;
+  }
+
+  // Nobody asks any more; whoever lives and waits must still be served.
+  void serve_the_last() {
+    ending_ = true;
+    events_at_entry_ = events_;
+    const auto waits = [](const Client& client) { return client.waiting; };
+    while ((crashes_left_ > 0 || std::any_of(users_.begin(), users_.end(), waits)) && advance()) {
+    }
   }
 
   void trace(NodeId node, const Input<Message>& input) const {
@@ -235,6 +342,11 @@ class Simulation {
   Time now_ = 0;
   std::uint64_t events_ = 0, events_at_entry_ = 0, lost_arrivals_ = 0;
   Digest digest_;
+
+  ViewChange view_;                        // as the registry has it
+  std::vector<std::vector<Event>> early_;  // at each node, of views that it does not know
+  std::size_t crashes_left_ = 0;
+  bool ending_ = false;
 };
 
 }  // namespace turno::sim
