@@ -13,7 +13,7 @@ namespace turno::log {
 namespace {
 
 constexpr std::array<std::string_view, 5> names = {"debug", "info", "warning", "error", "off"};
-std::atomic<Level> level = Level::info;
+std::atomic<Level> level = Level::warning;
 
 std::mutex mutex;  // of the origin
 std::string origin;
