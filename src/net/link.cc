@@ -172,7 +172,8 @@ void Link::read() {
     const bool known = kind == LinkKind::welcome || kind == LinkKind::acknowledge;
     if (!body.ok() || !known) return fail("it answered nonsense");
     const std::scoped_lock guard(mutex_);
-    const bool possible = received >= first_ && received <= first_ + sizes_.size();
+    const auto ready = sizes_.size() - held_.size();
+    const bool possible = received >= first_ && received <= first_ + ready;
     if (!possible) {
       // It has forgotten us, or we it: there is no way to be exact again within this view.
       state_ = State::down;

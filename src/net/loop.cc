@@ -22,9 +22,10 @@ Loop::Loop()
 
 void Loop::run() {
   runner_ = std::this_thread::get_id();
-  while (!stopped_) {
+  for (;;) {
     run_posted();
     run_later();
+    if (stopped_) break;
     wait();
     now_ = Clock::now();
     // A handler may forget others of this batch: forget() clears their entries.
@@ -33,7 +34,6 @@ void Loop::run() {
     ready_.clear();
     ring();
   }
-  run_later();
   runner_ = std::thread::id();
 }
 
@@ -94,10 +94,6 @@ void Loop::wait() {
 }
 
 int Loop::patience() const {
-  {
-    // What was posted during the last round has written to wake_; what runs later may add work.
-    if (!later_.empty()) return 0;
-  }
   if (timers_.empty()) return -1;
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first.at - Clock::now());

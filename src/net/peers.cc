@@ -11,7 +11,6 @@ namespace turno::net {
 
 namespace {
 
-constexpr std::chrono::seconds time_to_greet{5};
 constexpr std::chrono::milliseconds acknowledge_within{100};
 constexpr std::size_t acknowledge_bytes = std::size_t{32} << 10;
 constexpr std::size_t read_size = std::size_t{64} << 10;
@@ -25,8 +24,8 @@ class Peers::Inbound final : public Stream {
       : Stream(loop, std::move(socket)),
         peers_(peers),
         from_(peer_of(this->socket())),
-        patience_(
-            loop.after(time_to_greet, [this] { peers_.refuse(*this, "it did not say hello"); })) {}
+        patience_(loop.after(peers.time_to_greet_,
+                             [this] { peers_.refuse(*this, "it did not say hello"); })) {}
   ~Inbound() override {
     loop().cancel(patience_);
     loop().cancel(acknowledgement_);
@@ -74,7 +73,8 @@ class Peers::Inbound final : public Stream {
       peers_.refuse(*this, "it did not begin with a hello");
       return false;
     }
-    if (peers_.self_.key == 0 || hello->key != peers_.self_.key || hello->id == 0) {
+    const auto& self = peers_.self_;
+    if (self.key == 0 || hello->key != self.key || hello->id == 0 || hello->id == self.id) {
       peers_.refuse(*this, "it does not belong to this cluster");
       return false;
     }
@@ -111,8 +111,9 @@ class Peers::Inbound final : public Stream {
 };
 
 tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::string_view address,
-                                                            Handlers handlers) {
-  auto peers = std::make_unique<Peers>(loop, std::move(handlers));
+                                                            Handlers handlers,
+                                                            Loop::Clock::duration time_to_greet) {
+  auto peers = std::make_unique<Peers>(loop, std::move(handlers), time_to_greet);
   auto acceptor = Acceptor::listen(
       loop, address, [raw = peers.get()](Fd socket) { raw->admit(std::move(socket)); });
   if (!acceptor) return tl::unexpected(acceptor.error());
@@ -120,7 +121,8 @@ tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::str
   return peers;
 }
 
-Peers::Peers(Loop& loop, Handlers handlers) : loop_(loop), handlers_(std::move(handlers)) {}
+Peers::Peers(Loop& loop, Handlers handlers, Loop::Clock::duration time_to_greet)
+    : loop_(loop), handlers_(std::move(handlers)), time_to_greet_(time_to_greet) {}
 Peers::~Peers() = default;
 
 void Peers::admit(Fd socket) {

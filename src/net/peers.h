@@ -4,6 +4,7 @@
 // refused.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,9 +34,11 @@ class Peers {
     std::function<void(std::uint64_t id)> trouble;
   };
 
-  static tl::expected<std::unique_ptr<Peers>, Failure> listen(Loop& loop, std::string_view address,
-                                                              Handlers handlers);
-  Peers(Loop& loop, Handlers handlers);
+  // Who connects has `time_to_greet` to say hello.
+  static tl::expected<std::unique_ptr<Peers>, Failure> listen(
+      Loop& loop, std::string_view address, Handlers handlers,
+      Loop::Clock::duration time_to_greet = std::chrono::seconds(5));
+  Peers(Loop& loop, Handlers handlers, Loop::Clock::duration time_to_greet);
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
   ~Peers();
@@ -64,7 +67,8 @@ class Peers {
   void report(std::uint64_t id, std::string_view reason);
 
   Loop& loop_;
-  Handlers handlers_;
+  const Handlers handlers_;
+  const Loop::Clock::duration time_to_greet_;
   Identity self_;
   std::unique_ptr<Acceptor> acceptor_;
   std::unordered_map<std::uint64_t, Known> known_;

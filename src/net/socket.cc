@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -43,6 +44,11 @@ tl::expected<Address, Failure> resolve(std::string_view text) {
                           "' is no address: write host:port or unix:/path");
   std::string host(text.substr(0, colon));
   const std::string port(text.substr(colon + 1));
+  // The system's functions would take the number modulo 65536, or none for 0.
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (error != std::errc() || end != port.data() + port.size() || number > 65535)
+    return tl::unexpected("'" + std::string(text) + "': a port is a number from 0 to 65535");
   if (host.empty()) host = "127.0.0.1";
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   addrinfo hints{};
@@ -89,6 +95,16 @@ std::string text_of(Address& address) {
   return (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + port;
 }
 
+// A socket that one who was killed left behind: nobody listens. Other files are left alone.
+void remove_abandoned(Address& address) {
+  const auto* path = reinterpret_cast<sockaddr_un*>(&address.storage)->sun_path;
+  struct stat found {};
+  if (::lstat(path, &found) != 0 || !S_ISSOCK(found.st_mode)) return;
+  const auto caller = make_socket(AF_UNIX);
+  if (::connect(caller.get(), address.get(), address.size) != 0 && errno == ECONNREFUSED)
+    ::unlink(path);
+}
+
 }  // namespace
 
 tl::expected<Fd, Failure> listen(std::string_view text) {
@@ -97,8 +113,7 @@ tl::expected<Fd, Failure> listen(std::string_view text) {
   auto socket = make_socket(address->family());
   if (!socket) return tl::unexpected(failure("listen on", text, errno));
   if (address->family() == AF_UNIX) {
-    // Left behind by one that was killed; the path is our own.
-    ::unlink(reinterpret_cast<sockaddr_un*>(&address->storage)->sun_path);
+    remove_abandoned(*address);
   } else {
     set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   }

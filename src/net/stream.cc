@@ -46,7 +46,7 @@ void Stream::flush() {
       ::shutdown(socket_.get(), SHUT_WR);
       finishing_ = false;
     }
-  } else if (written_ > std::size_t{1} << 16) {
+  } else if (written_ > std::size_t{1} << 16 && written_ >= out_.size() / 2) {
     out_.erase(0, written_);
     written_ = 0;
   }
