@@ -1,0 +1,31 @@
+// Some of the algorithms with recovery, explored and simulated: recovery_check_test.cc and
+// recovery_sim_test.cc say how. Apart from them, since these templates take long to compile.
+#include "check/explorer.h"
+#include "cluster/recovering.h"
+#include "protocols/list.h"
+#include "sim/simulation.h"
+
+namespace turno::cluster::testing {
+
+template <Protocol P>
+check::Result explore(const check::Options& options) {
+  return check::Explorer<Recovering<P>>(options).run();
+}
+template <Protocol P>
+sim::Result simulate(const sim::Options& options) {
+  return sim::Simulation<Recovering<P>>(options).run();
+}
+
+template check::Result explore<Central>(const check::Options&);
+template check::Result explore<Lamport>(const check::Options&);
+template check::Result explore<RicartAgrawala>(const check::Options&);
+template check::Result explore<CarvalhoRoucairol>(const check::Options&);
+template check::Result explore<Maekawa>(const check::Options&);
+
+template sim::Result simulate<Central>(const sim::Options&);
+template sim::Result simulate<Lamport>(const sim::Options&);
+template sim::Result simulate<RicartAgrawala>(const sim::Options&);
+template sim::Result simulate<CarvalhoRoucairol>(const sim::Options&);
+template sim::Result simulate<Maekawa>(const sim::Options&);
+
+}  // namespace turno::cluster::testing
