@@ -17,7 +17,7 @@ using ::testing::MatchesRegex;
 
 struct LogTest : testing::Test {
   ~LogTest() override {
-    set_level(Level::info);
+    set_level(Level::warning);
     set_origin("");
   }
 };
@@ -34,7 +34,8 @@ TEST_F(LogTest, OneLineWithTimeLevelAndOrigin) {
 
 TEST_F(LogTest, OnlyWhatIsAskedFor) {
   net::LoggedLines lines;
-  debug("not by default");
+  set_level(Level::info);
+  debug("no");
   set_level(Level::error);
   warning("no");
   error("yes");

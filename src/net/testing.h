@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "net/fd.h"
+#include "net/log.h"
 #include "net/loop.h"
 #include "net/socket.h"
 
@@ -63,10 +64,13 @@ class LoopThread {
   std::thread thread_;
 };
 
-// The lines that are logged while it lives. One at a time.
+// The lines that are logged while it lives, from the level `info` on. One at a time.
 class LoggedLines {
  public:
-  LoggedLines() { testing::internal::CaptureStderr(); }
+  LoggedLines() {
+    log::set_level(log::Level::info);
+    testing::internal::CaptureStderr();
+  }
   LoggedLines(const LoggedLines&) = delete;
   LoggedLines& operator=(const LoggedLines&) = delete;
   ~LoggedLines() {
@@ -75,6 +79,7 @@ class LoggedLines {
   // All so far; no more are collected.
   [[nodiscard]] std::string take() {
     taken_ = true;
+    log::set_level(log::Level::warning);
     return testing::internal::GetCapturedStderr();
   }
 
