@@ -91,17 +91,11 @@ void Session::closed(std::string_view reason) {
 void Session::work() {
   if (working_) return;
   working_ = true;
-  while (!waiting_ && !quitting_ && unwritten() < most_unread) {
-    const auto status = parser_.next();
-    if (status == wire::Status::more) break;
-    if (status == wire::Status::error) {
-      log::warning("client {} ({}): {}", owner_.client, from_, parser_.error());
-      reply_.error("ERR", parser_.error());
-      quitting_ = true;
-      break;
-    }
-    clients_.count_command();
-    execute(*this, parser_.arguments());
+  // A client that does not read its replies is answered again when it does.
+  bool more = true;
+  while (more && !waiting_ && !quitting_ && unwritten() < most_unread) {
+    more = execute_next();
+    if (!more || unwritten() >= most_unread) flush();
   }
   working_ = false;
   flush();
@@ -109,6 +103,26 @@ void Session::work() {
   pause_reading(quitting_ ||
                 ((waiting_ || unwritten() >= most_unread) && parser_.pending() > read_size));
   if (quitting_ && unwritten() == 0) closed("it was told goodbye");
+}
+
+// False: there is no whole command.
+bool Session::execute_next() {
+  const auto status = parser_.next();
+  if (status == wire::Status::more) return false;
+  if (status == wire::Status::error) {
+    log::warning("client {} ({}): {}", owner_.client, from_, parser_.error());
+    reply_.error("ERR", parser_.error());
+    quitting_ = true;
+    return false;
+  }
+  clients_.count_command();
+  execute(*this, parser_.arguments());
+  return true;
+}
+
+void Session::writable() {
+  flush();
+  if (is_open()) work();
 }
 
 void Session::go_on() {

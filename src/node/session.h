@@ -59,7 +59,9 @@ class Session final : public net::Stream {
 
   void readable() override;
   void closed(std::string_view reason) override;
+  void writable() override;
   void work();
+  bool execute_next();
   void keep(const std::string& name, Fence fence, std::chrono::milliseconds ttl);
   void settle(Wait& wait);
   void expired(Wait& wait);
