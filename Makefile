@@ -25,11 +25,22 @@ run: build ## Check and simulate every algorithm: one table, measured beside the
 test: bootstrap ## Build and run all tests (dev with sanitizers, release, digests with clang)
 	@scripts/test
 
-check-deep: build ## Explore the large configurations (minutes)
+check-deep: build release-cluster_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
-bench: bootstrap release-bench_foundation ## Measure the simulator and the checker
+bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock
 	@build/release/bench/bench_foundation
+	@build/release/bench/bench_network $(TURNO)
+	@build/release/bench/bench_names $(TURNO)
+
+torture: build release-turno-torture ## Torture a real cluster for ten seconds with every algorithm
+	@for algorithm in central lamport ricart-agrawala carvalho-roucairol maekawa token-ring \
+	  suzuki-kasami raymond raymond-piggyback naimi-trehel nxr nxr-b nxr-bh dir; do \
+	  build/release/torture/turno-torture --binary $(TURNO) --algorithm $$algorithm --seconds 10 || exit 1; \
+	done
+
+fuzz: bootstrap ## Fuzz the decoders for a minute each (clang, libFuzzer)
+	@scripts/fuzz
 
 format: bootstrap ## Format the code
 	@git ls-files '*.h' '*.cc' | xargs clang-format -i
@@ -40,4 +51,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build run test check-deep bench format lint clean
+.PHONY: help bootstrap build run test check-deep bench torture fuzz format lint clean
