@@ -69,6 +69,7 @@ struct Entry : boost::intrusive::list_base_hook<> {
   std::uint32_t served = 0;        // users in this turn, after the first
   std::uint32_t pins = 0;          // those who keep a pointer to it
   bool asked = false;              // the cluster was asked for a turn
+  std::int8_t eagerness = 0;       // how surely a user that leaves comes back; see release_locked
 };
 
 }  // namespace turno::node

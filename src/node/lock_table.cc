@@ -17,6 +17,9 @@ namespace {
 // still fits.
 constexpr std::uint64_t worn_count = std::uint64_t{1} << (Fence::count_bits - 2);
 
+// Of Entry::eagerness.
+constexpr std::int8_t eager = 2, distrusted = -8;
+
 }  // namespace
 
 Clock::time_point coarse_now() {
@@ -68,10 +71,9 @@ bool LockTable::acquire_locked(Entry& entry, Waiter& waiter) {
   if (entry.owner == nullptr && !entry.asked) {
     entry.asked = true;
     if (const auto granted = engine_->request(entry, stage_)) {
-      entry.asked = false;
-      entry.turn = *granted;
-      entry.served = 0;
-      entry.turn_since = entry.held_since = coarse_now();
+      begin_turn(entry, *granted);
+      entry.eagerness = std::min<std::int8_t>(entry.eagerness, 0);
+      entry.held_since = entry.turn_since;
       entry.owner = waiter.owner;
       entry.fence = waiter.fence = *granted;
       waiter.state = Waiter::State::granted;
@@ -83,6 +85,7 @@ bool LockTable::acquire_locked(Entry& entry, Waiter& waiter) {
     }
     settle(entry);
   }
+  if (entry.eagerness < eager) ++entry.eagerness;
   waiter.state = Waiter::State::waiting;
   waiter.since = Clock::now();
   entry.waiters.push_back(waiter);
@@ -153,8 +156,11 @@ void LockTable::release_locked(Entry& entry) {
   Statistics::add(statistics_.released);
   Statistics::add<std::int64_t>(statistics_.holders, -1);
   if (entry.waiters.empty()) {
-    after(entry, engine_->release(entry, stage_));
-    return;
+    // A user that had to wait for others twice in a row will probably want in again. If it asks
+    // only after it left, that is a message of its own; now the claim travels with the token.
+    if (entry.eagerness >= eager && engine_->info().overlap != Overlap::never)
+      return pass_on(entry);
+    return after(entry, engine_->release(entry, stage_));
   }
   const bool more = entry.served + 1 < cluster::fences_per_turn &&
                     coarse_now() - entry.turn_since < options_.longest_turn;
@@ -203,7 +209,9 @@ void LockTable::after(Entry& entry, const Engine::Granted& granted) {
   if (granted) {
     begin_turn(entry, *granted);
     if (entry.waiters.empty()) {
-      engine_->release(entry, stage_);  // withdrawn meanwhile
+      // Withdrawn meanwhile, or nobody came back: then it takes longer to be trusted again.
+      entry.eagerness = distrusted;
+      engine_->release(entry, stage_);
     } else {
       serve(entry);
     }
@@ -417,6 +425,9 @@ bool LockTable::receive_named(NodeId from, const wire::Frame& frame, Note& note)
              : home != stage_.self)
     return false;
   auto& entry = find_or_make(name);
+  // Nobody else can hold what is held here.
+  const bool elsewhere = opened ? note.holder != stage_.self : note.holds;
+  if (entry.owner != nullptr && entry.instance == 0 && elsewhere) return false;
   Engine::Granted granted;
   const bool understood = engine_->receive(entry, stage_, from, note, granted);
   if (opened && understood) {
