@@ -1,0 +1,78 @@
+// Questions to a node, for those who look on: who holds, who waits, who is a member.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "client/connection.h"
+#include "cluster/view.h"
+#include "turno/client.h"
+#include "turno/error.h"
+
+namespace turno::cli {
+
+struct HeldLock {
+  std::string name;
+  Holder holder;
+};
+
+struct WaitingClient {
+  std::string node, client;
+  std::uint64_t session = 0;
+  std::chrono::milliseconds waiting{0};
+};
+
+// What a node tells about itself: the lines "key:value" of INFO.
+class NodeInfo {
+ public:
+  explicit NodeInfo(std::string_view text);
+  [[nodiscard]] std::string text(const std::string& key) const;      // empty if there is none
+  [[nodiscard]] std::uint64_t number(const std::string& key) const;  // 0 if there is none
+
+ private:
+  std::map<std::string, std::string, std::less<>> lines_;
+};
+
+class NodeQuery {
+ public:
+  // A node that asks all others gives up on a silent one after a second.
+  static constexpr std::chrono::milliseconds for_all{3000}, for_one{1000};
+
+  // Waits so long for every answer, and at most `for_one` for the greeting.
+  static tl::expected<NodeQuery, Error> open(const std::string& address,
+                                             std::chrono::milliseconds patience);
+  // The first node that answers, of those that node_addresses() finds.
+  static tl::expected<NodeQuery, Error> reach(const std::string& node_option,
+                                              const std::string& directory);
+
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+  tl::expected<NodeInfo, Error> info();
+  tl::expected<std::vector<cluster::Member>, Error> members();
+  tl::expected<std::vector<HeldLock>, Error> locks();
+  tl::expected<std::optional<Holder>, Error> who(std::string_view name);
+  tl::expected<std::vector<WaitingClient>, Error> waiters(std::string_view name);
+
+ private:
+  NodeQuery(std::string address, std::chrono::milliseconds patience,
+            std::unique_ptr<client::Connection> connection)
+      : address_(std::move(address)), patience_(patience), connection_(std::move(connection)) {}
+
+  // An answer that is an error is an error here.
+  tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments);
+  tl::expected<std::vector<wire::Reply>, Error> list(
+      const client::Connection::Arguments& arguments);
+
+  std::string address_;
+  std::chrono::milliseconds patience_;
+  std::unique_ptr<client::Connection> connection_;
+};
+
+}  // namespace turno::cli
