@@ -75,7 +75,9 @@ std::string contents(const std::string& path) {
 }
 
 TEST(CommandLine, HelpIsThereForEverything) {
-  for (const auto* command : {"", "algorithms", "sim", "check", "compare", "completion"}) {
+  for (const auto* command :
+       {"", "algorithms", "sim", "check", "compare", "completion", "lock", "up", "down", "node",
+        "status", "members", "locks", "waiters", "why", "demo", "demo shared-file"}) {
     const auto help = turno(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0) << command;
     EXPECT_NE(help.output.find("turno"), std::string::npos);
@@ -323,12 +325,14 @@ TEST(CommandLine, CompletionKnowsCommandsAndAlgorithms) {
   std::ofstream(scratch / "c.bash") << script << R"(
 COMP_WORDS=(turno check nxr-); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno sim --to); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno demo sh); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno up --de); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 )";
   auto* pipe = ::popen(("bash " + (scratch / "c.bash")).c_str(), "r");
   std::array<char, 256> buffer{};
   const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe);
   EXPECT_EQ(::pclose(pipe), 0);
-  EXPECT_EQ(std::string(buffer.data(), got), "nxr-b nxr-bh\n--topology\n");
+  EXPECT_EQ(std::string(buffer.data(), got), "nxr-b nxr-bh\n--topology\nshared-file\n--detach\n");
 }
 
 }  // namespace

@@ -15,6 +15,14 @@ void add_sim(CLI::App& app, Job& job);
 void add_check(CLI::App& app, Job& job);
 void add_compare(CLI::App& app, Job& job);
 void add_node(CLI::App& app, Job& job);
+void add_up(CLI::App& app, Job& job);
+void add_down(CLI::App& app, Job& job);
+void add_status(CLI::App& app, Job& job);
+void add_members(CLI::App& app, Job& job);
+void add_locks(CLI::App& app, Job& job);
+void add_waiters(CLI::App& app, Job& job);
+void add_why(CLI::App& app, Job& job);
+void add_demo(CLI::App& app, Job& job);
 // `command` is what it runs; see command_words.h.
 void add_lock(CLI::App& app, Job& job, const std::vector<std::string>& command);
 void add_completion(CLI::App& app, Job& job);

@@ -14,16 +14,31 @@ namespace {
 
 struct Words {
   std::string commands, algorithms;
-  std::map<std::string, std::string> options;  // of each command
+  std::map<std::string, std::string> options;  // of each command, with those of what is inside it
 };
+
+bool takes_an_algorithm(const std::string& command) {
+  return command == "sim" || command == "check" || command == "up" || command == "node" ||
+         command == "demo";
+}
+
+void add_options(const CLI::App& command, std::string& options) {
+  for (const auto* option : command.get_options())
+    for (const auto& name : option->get_lnames())
+      if (options.find("--" + name + " ") == std::string::npos) options += "--" + name + " ";
+}
 
 Words words_of(const CLI::App& app) {
   Words words;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     words.commands += command->get_name() + " ";
-    for (const auto* option : command->get_options())
-      for (const auto& name : option->get_lnames())
-        words.options[command->get_name()] += "--" + name + " ";
+    auto& options = words.options[command->get_name()];
+    for (const auto* inner : command->get_subcommands([](const CLI::App*) { return true; })) {
+      if (inner->get_group().empty()) continue;  // not for people
+      options += inner->get_name() + " ";
+      add_options(*inner, options);
+    }
+    add_options(*command, options);
   }
   for (const auto& algorithm : locks()) words.algorithms += std::string(algorithm.info.name) + " ";
   return words;
@@ -36,21 +51,24 @@ void print_bash(const Words& words) {
   fmt::print("  case ${{COMP_WORDS[1]}} in\n");
   for (const auto& [command, options] : words.options)
     fmt::print("    {}) words=\"{}\" ;;\n", command,
-               options + (command == "sim" || command == "check" ? words.algorithms : ""));
+               options + (takes_an_algorithm(command) ? words.algorithms : ""));
   fmt::print("  esac; fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}}\n");
   fmt::print("complete -o default -F _turno turno\n");
 }
 
 void print_fish(const Words& words) {
   fmt::print("complete -c turno -n __fish_use_subcommand -a '{}'\n", words.commands);
-  fmt::print("complete -c turno -n '__fish_seen_subcommand_from sim check' -a '{}'\n",
-             words.algorithms);
   for (const auto& [command, options] : words.options) {
+    if (takes_an_algorithm(command))
+      fmt::print("complete -c turno -n '__fish_seen_subcommand_from {}' -a '{}'\n", command,
+                 words.algorithms);
     std::string_view rest = options;
     while (!rest.empty()) {
       const auto end = rest.find(' ');
-      fmt::print("complete -c turno -n '__fish_seen_subcommand_from {}' -l {}\n", command,
-                 rest.substr(2, end - 2));
+      const auto word = rest.substr(0, end);
+      const bool option = word.starts_with("--");
+      fmt::print("complete -c turno -n '__fish_seen_subcommand_from {}' -{} {}\n", command,
+                 option ? 'l' : 'a', option ? word.substr(2) : word);
       rest.remove_prefix(end + 1);
     }
   }

@@ -17,13 +17,20 @@
 namespace {
 
 constexpr auto description =
-    "turno: distributed mutual exclusion, simulated, checked exhaustively and run.\n"
+    "turno: locks for processes on one machine or many, by published algorithms that are run,\n"
+    "simulated and checked exhaustively.\n"
+    "\n"
+    "  turno demo shared-file               see it work: five processes write one file in turns\n"
+    "  turno up -n 5                        start a cluster on this machine\n"
+    "  turno lock backup -- make backup     run a command while holding a lock\n"
+    "  turno why backup                     who holds it, who waits, what to do\n"
+    "  turno status                         the nodes and what they hold\n"
+    "  turno down                           stop the cluster\n"
     "\n"
     "  turno algorithms                     what there is\n"
     "  turno sim nxr --nodes 31             simulate one algorithm\n"
     "  turno check nxr --nodes 4            explore every interleaving of a small system\n"
-    "  turno compare                        all lock algorithms on one workload\n"
-    "  turno lock backup -- make backup     run a command while holding a lock\n";
+    "  turno compare                        all lock algorithms on one workload\n";
 
 int run(int argc, char** argv) {
   CLI::App app(description, "turno");
@@ -32,12 +39,20 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   turno::cli::Job job;
   std::vector<std::string> command;
+  turno::cli::add_lock(app, job, command);
+  turno::cli::add_up(app, job);
+  turno::cli::add_down(app, job);
+  turno::cli::add_node(app, job);
+  turno::cli::add_status(app, job);
+  turno::cli::add_members(app, job);
+  turno::cli::add_locks(app, job);
+  turno::cli::add_waiters(app, job);
+  turno::cli::add_why(app, job);
+  turno::cli::add_demo(app, job);
   turno::cli::add_algorithms(app, job);
   turno::cli::add_sim(app, job);
   turno::cli::add_check(app, job);
   turno::cli::add_compare(app, job);
-  turno::cli::add_node(app, job);
-  turno::cli::add_lock(app, job, command);
   turno::cli::add_completion(app, job);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     fmt::print("{}", app.help());

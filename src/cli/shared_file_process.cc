@@ -1,0 +1,98 @@
+#include "cli/shared_file_process.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/shared_file.h"
+#include "core/random.h"
+#include "net/fd.h"
+#include "turno/turno.h"
+
+namespace turno::cli {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds longest_wait{30'000};
+
+std::string reason() { return std::generic_category().message(errno); }
+
+// Nothing, or what went wrong. The last line is enough.
+std::string read_last_value(int file, std::int64_t& value) {
+  std::array<char, 512> text{};
+  struct stat status {};
+  if (::fstat(file, &status) != 0) return reason();
+  const auto from = std::max<off_t>(0, status.st_size - static_cast<off_t>(text.size()));
+  const auto size = ::pread(file, text.data(), text.size(), from);
+  if (size < 0) return reason();
+  const auto found = last_value({text.data(), static_cast<std::size_t>(size)});
+  if (!found) return "its last line is not what a process writes";
+  value = *found;
+  return {};
+}
+
+// One write at the end of the file: lines may be wrong, but are never torn.
+std::string append(int file, const Record& record) {
+  const auto line = text_of(record) + "\n";
+  const auto size = ::write(file, line.data(), line.size());
+  if (size < 0) return reason();
+  return static_cast<std::size_t>(size) == line.size() ? "" : "the disk is full";
+}
+
+void wait_for_the_others() {
+  char byte = 0;
+  while (::read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+int SharedFileProcess::run() const {
+  const auto fail = [&](const std::string& what) {
+    fmt::print(stderr, "turno: process {}: {}\n", process, what);
+    return exit_own_error;
+  };
+  const net::Fd shared(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  if (!shared) return fail(file + ": " + reason());
+  std::unique_ptr<Client> client;
+  if (!node.empty()) {
+    auto connected = Client::connect(node, {.name = fmt::format("process-{}", process)});
+    if (!connected) return fail(connected.error().message);
+    client = std::move(*connected);
+  }
+  Random random(seed + process);
+  const auto pause = [](std::uint64_t ms) { std::this_thread::sleep_for(milliseconds(ms)); };
+  const auto hold = static_cast<std::uint64_t>(hold_ms);
+  wait_for_the_others();
+  for (std::size_t turn = 1; turn <= operations; ++turn) {
+    Grant grant;
+    if (client) {
+      auto granted = client->acquire(lock, {.timeout = longest_wait});
+      if (!granted) return fail(granted.error().message);
+      grant = std::move(*granted);
+    }
+    Record record{.process = process, .turn = turn, .fence = grant.fence()};
+    if (const auto what = read_last_value(shared.get(), record.read); !what.empty())
+      return fail(file + ": " + what);
+    pause(hold);
+    record.result = operation_of(process).apply(record.read);
+    if (grant.lost()) return fail("the lock was lost before the result was written");
+    if (const auto what = append(shared.get(), record); !what.empty())
+      return fail(file + ": " + what);
+    grant.release();
+    pause(random.below(hold + 1));
+  }
+  return 0;
+}
+
+}  // namespace turno::cli
