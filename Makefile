@@ -17,7 +17,19 @@ release-%:
 	@test -f build/release/build.ninja || cmake --preset release > /dev/null
 	@cmake --build --preset release -j $(JOBS) --target $*
 
-run: build ## Check and simulate every algorithm: one table, measured beside the formula
+run: build ## See it work: five processes on a cluster of five nodes write one file in turns
+	@$(TURNO) demo shared-file
+	@echo
+	@echo "Next:"
+	@echo "  $(TURNO) demo shared-file --without-lock      the same without turns"
+	@echo "  $(TURNO) up -n 5                              a cluster; it says what to try on it:"
+	@echo "  $(TURNO) lock backup -- sleep 10              hold a lock while a command runs"
+	@echo "  $(TURNO) why backup                           who holds it, who waits"
+	@echo "  redis-cli -s SOCKET LOCK backup                        the same from any Redis client"
+	@echo "  make compare                                           every algorithm, checked and measured"
+	@echo "  docs/README.md                                         the manual"
+
+compare: build ## Check and simulate every algorithm: one table, measured beside the formula
 	@$(TURNO) compare --check --entries 50000 --arrivals poisson:0.01 --arrivals poisson:1
 	@echo
 	@echo "Next: $(TURNO) algorithms; $(TURNO) check --help; docs/README.md"
@@ -51,4 +63,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build run test check-deep bench torture fuzz format lint clean
+.PHONY: help bootstrap build run compare test check-deep bench torture fuzz format lint clean
