@@ -64,23 +64,26 @@ class Bench {
     std::this_thread::sleep_for(1s);
   }
 
-  // lock and unlock, by connections that each have a lock of their own
-  double uncontended_turno(const std::string& address) {
+  // lock and unlock, by connections that each have a lock of their own. One after the other: a
+  // request goes out when the reply to the one before is here. Pipelined: sixteen pairs at once.
+  double uncontended(const std::string& address, bool redis, bool pipelined) {
     std::vector<Cycle> cycles;
     for (int i = 0; i < connections; ++i) {
       const auto name = "bench-" + std::to_string(i);
-      cycles.push_back({{{command({"LOCK", name})}, {command({"UNLOCK", name})}}});
+      const auto lock =
+          redis ? command({"SET", name, "v", "NX", "PX", "30000"}) : command({"LOCK", name});
+      const auto unlock =
+          redis ? command({"EVALSHA", script_, "1", name, "v"}) : command({"UNLOCK", name});
+      Cycle cycle;
+      if (pipelined) {
+        cycle.requests.push_back({"", 2 * depth});
+        for (std::uint32_t k = 0; k < depth; ++k) cycle.requests[0].bytes += lock + unlock;
+      } else {
+        cycle.requests = {{lock}, {unlock}};
+      }
+      cycles.push_back(std::move(cycle));
     }
-    return cycles_per_second({address}, cycles, time_);
-  }
-  double uncontended_redis(const std::string& address) {
-    std::vector<Cycle> cycles;
-    for (int i = 0; i < connections; ++i) {
-      const auto name = "bench-" + std::to_string(i);
-      cycles.push_back({{{command({"SET", name, "v", "NX", "PX", "30000"})},
-                         {command({"EVALSHA", script_, "1", name, "v"})}}});
-    }
-    return cycles_per_second({address}, cycles, time_);
+    return cycles_per_second({address}, cycles, time_) * (pipelined ? depth : 1);
   }
   double uncontended_embedded() {
     auto node = Node::start({.directory = (directory_ / "embedded").string()});
@@ -145,6 +148,7 @@ class Bench {
 
  private:
   static constexpr int connections = 50;
+  static constexpr std::uint32_t depth = 16;
 
   void start_node(const fs::path& directory, int number) {
     fs::create_directories(directory);
@@ -179,14 +183,14 @@ class Bench {
 
 void print(const std::vector<Measure>& measures, const std::vector<std::string>& references) {
   fmt::print("{:<44}{:>14}", "", "per second");
-  for (const auto& reference : references) fmt::print("{:>22}", "of " + reference);
+  for (const auto& reference : references) fmt::print("{:>25}", "of " + reference);
   fmt::print("\n");
   for (const auto& measure : measures) {
     fmt::print("{:<44}{:>14.0f}", measure.name, measure.median());
     for (const auto& reference : references) {
       const auto found = std::find_if(measures.begin(), measures.end(),
                                       [&](const Measure& m) { return m.name == reference; });
-      fmt::print("{:>22.2f}", measure.median() / found->median());
+      fmt::print("{:>25.2f}", measure.median() / found->median());
     }
     fmt::print("\n");
   }
@@ -196,10 +200,13 @@ void print(const std::vector<Measure>& measures, const std::vector<std::string>&
 void run(Bench& bench, int rounds) {
   std::vector<Measure> alone = {
       {"embedded", [&] { return bench.uncontended_embedded(); }},
-      {"RESP, TCP", [&] { return bench.uncontended_turno(bench.turno_tcp()); }},
-      {"RESP, Unix socket", [&] { return bench.uncontended_turno(bench.socket("one", 1)); }},
-      {"Redis, TCP", [&] { return bench.uncontended_redis(bench.redis_tcp()); }},
-      {"Redis, Unix socket", [&] { return bench.uncontended_redis(bench.redis_socket()); }},
+      {"RESP, TCP", [&] { return bench.uncontended(bench.turno_tcp(), false, false); }},
+      {"RESP, Unix socket",
+       [&] { return bench.uncontended(bench.socket("one", 1), false, false); }},
+      {"RESP, TCP, pipelined", [&] { return bench.uncontended(bench.turno_tcp(), false, true); }},
+      {"Redis, TCP", [&] { return bench.uncontended(bench.redis_tcp(), true, false); }},
+      {"Redis, Unix socket", [&] { return bench.uncontended(bench.redis_socket(), true, false); }},
+      {"Redis, TCP, pipelined", [&] { return bench.uncontended(bench.redis_tcp(), true, true); }},
       {"flock, one process", [&] { return file_locks(1, bench.file(), bench.time()); }},
   };
   std::vector<Measure> competing = {
@@ -216,7 +223,7 @@ void run(Bench& bench, int rounds) {
     for (auto* group : {&alone, &competing})
       for (auto& measure : *group) measure.rates.push_back(measure.run());
   fmt::print("Lock and unlock, nobody competes (medians of {} rounds)\n", rounds);
-  print(alone, {"Redis, TCP", "Redis, Unix socket"});
+  print(alone, {"Redis, TCP", "Redis, Unix socket", "Redis, TCP, pipelined"});
   fmt::print("Hand-overs of one lock, five always compete\n");
   print(competing, {"token ring", "Redis, BLPOP"});
 }
