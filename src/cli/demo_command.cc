@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,12 +65,14 @@ class Scratch {
   fs::path path_;
 };
 
-// The processes of the demonstration. They end with this object.
+// The processes of the demonstration. They end with this object. All have one end of a connection
+// as their standard input: each says there that it is ready, and begins when the connection ends.
 class Workers {
  public:
   Workers() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe: " + reason());
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+      fail("socketpair: " + reason());
     input_.reset(ends[0]);
     gate_.reset(ends[1]);
   }
@@ -94,25 +97,36 @@ class Workers {
     pids_.push_back(*pid);
   }
 
-  // Opens the gate and waits for all. True: all did their work. An error is the signal that came.
-  tl::expected<bool, int> finish(const Interruption& interruption) {
-    gate_.reset();
-    bool fine = true;
-    while (!pids_.empty()) {
-      if (const auto signal = interruption.wait(100ms)) return tl::unexpected(*signal);
-      std::erase_if(pids_, [&](pid_t pid) {
-        int status = 0;
-        if (::waitpid(pid, &status, WNOHANG) != pid) return false;
-        fine = fine && status == 0;
-        return true;
-      });
+  // Lets them begin together and waits for all. True: all did their work. An error is the signal
+  // that came.
+  tl::expected<bool, int> run(const Interruption& interruption, Clock::time_point& begin) {
+    const auto count = pids_.size();
+    for (std::size_t ready = 0; ready < count && pids_.size() == count;) {
+      if (const auto signal = interruption.wait(2ms)) return tl::unexpected(*signal);
+      std::array<char, 64> bytes{};
+      const auto got = ::recv(gate_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (got > 0) ready += static_cast<std::size_t>(got);
+      forget_ended();
     }
-    return fine;
+    gate_.reset();
+    for (begin = Clock::now(); !pids_.empty(); forget_ended())
+      if (const auto signal = interruption.wait(100ms)) return tl::unexpected(*signal);
+    return all_fine_;
   }
 
  private:
+  void forget_ended() {
+    std::erase_if(pids_, [&](pid_t pid) {
+      int status = 0;
+      if (::waitpid(pid, &status, WNOHANG) != pid) return false;
+      all_fine_ = all_fine_ && status == 0;
+      return true;
+    });
+  }
+
   net::Fd input_, gate_;
   std::vector<pid_t> pids_;
+  bool all_fine_ = true;
 };
 
 void make_file(const fs::path& path, std::int64_t start) {
@@ -184,7 +198,6 @@ int run(const DemoOptions& options) {
     report.nodes = view.members;
   }
 
-  const auto begin = Clock::now();
   Workers workers;
   for (std::size_t i = 0; i < options.processes; ++i)
     workers.start(
@@ -195,7 +208,8 @@ int run(const DemoOptions& options) {
          .operations = options.operations,
          .seed = report.seed,
          .hold_ms = hold.count()});
-  const auto finished = workers.finish(interruption);
+  Clock::time_point begin;
+  const auto finished = workers.run(interruption, begin);
   if (!finished) return exit_signal + finished.error();
   report.elapsed = std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin);
   report.verdict = verify(contents(report.file), report.expected);

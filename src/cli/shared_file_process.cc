@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,8 @@ std::string append(int file, const Record& record) {
 }
 
 void wait_for_the_others() {
-  char byte = 0;
+  char byte = 1;
+  ::send(STDIN_FILENO, &byte, 1, MSG_NOSIGNAL);
   while (::read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
   }
 }

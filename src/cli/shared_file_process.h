@@ -15,8 +15,8 @@ struct SharedFileProcess {
   std::uint64_t seed = 0;
   std::int64_t hold_ms = 0;  // between reading and writing
 
-  // Begins when its standard input ends, so that all begin at once. The exit status; what went
-  // wrong goes to standard error.
+  // Says on its standard input, a socket, that it is ready, and begins when that ends, so that all
+  // begin at once. The exit status; what went wrong goes to standard error.
   [[nodiscard]] int run() const;
 };
 

@@ -59,6 +59,7 @@ std::optional<NodeInfo> info_of(const cluster::Member& member) {
 // All at once: each that is silent takes a second.
 std::vector<Seen> look_at(const std::vector<cluster::Member>& members, const NodeInfo& asked) {
   std::vector<std::future<std::optional<NodeInfo>>> answers;
+  answers.reserve(members.size());
   for (const auto& member : members)
     answers.push_back(std::async(std::launch::async, [&member] { return info_of(member); }));
   std::vector<Seen> seen;
