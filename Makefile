@@ -25,9 +25,9 @@ run: build ## See it work: five processes on a cluster of five nodes write one f
 	@echo "  $(TURNO) up -n 5                              a cluster; it says what to try on it:"
 	@echo "  $(TURNO) lock backup -- sleep 10              hold a lock while a command runs"
 	@echo "  $(TURNO) why backup                           who holds it, who waits"
-	@echo "  redis-cli -s SOCKET LOCK backup                        the same from any Redis client"
-	@echo "  make compare                                           every algorithm, checked and measured"
-	@echo "  docs/README.md                                         the manual"
+	@echo "  redis-cli -s SOCKET LOCK backup                          the same from any Redis client"
+	@echo "  make compare                                             every algorithm, checked and measured"
+	@echo "  docs/README.md                                           the manual"
 
 compare: build ## Check and simulate every algorithm: one table, measured beside the formula
 	@$(TURNO) compare --check --entries 50000 --arrivals poisson:0.01 --arrivals poisson:1
