@@ -46,6 +46,15 @@ bool good_name(Session& session, std::string_view name) {
   return false;
 }
 
+// As in Redis, so that lists of clients can be read by programs. Letters of any language will do.
+bool good_client_name(std::string_view name) {
+  return name.size() <= 256 && std::none_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+         });
+}
+constexpr std::string_view bad_client_name =
+    "a client name has at most 256 bytes, no spaces and no control characters";
+
 std::optional<Fence> fence_in(Session& session, std::string_view text) {
   const auto value = number<std::uint64_t>(text);
   if (!value || *value == 0) {
@@ -232,6 +241,7 @@ void ping(Session& session, Arguments arguments) {
 void hello(Session& session, Arguments arguments) {
   auto& out = session.reply();
   int protocol = out.protocol();
+  std::optional<std::string_view> name;
   std::size_t next = 1;
   if (arguments.size() > 1) {
     const auto wanted = number<int>(arguments[1]);
@@ -244,12 +254,14 @@ void hello(Session& session, Arguments arguments) {
     if (same(arguments[next], "AUTH") && next + 2 < arguments.size()) {
       next += 2;  // there are no passwords yet
     } else if (same(arguments[next], "SETNAME") && next + 1 < arguments.size()) {
-      session.owner().client = arguments[++next];
+      name = arguments[++next];
+      if (!good_client_name(*name)) return out.error("ERR", bad_client_name);
     } else {
       return out.error("ERR",
                        "Syntax error in HELLO option '" + std::string(arguments[next]) + "'");
     }
   }
+  if (name) session.owner().client = *name;
   out.set_protocol(protocol);
   const auto& daemon = session.daemon();
   out.map(8);
@@ -278,11 +290,7 @@ void client(Session& session, Arguments arguments) {
   if (same(what, "INFO")) return out.bulk(client_info(session) + "\n");
   if (same(what, "GETNAME")) return out.bulk(session.owner().client);
   if (same(what, "SETNAME") && arguments.size() == 3) {
-    if (arguments[2].size() > 256 || std::any_of(arguments[2].begin(), arguments[2].end(),
-                                                 [](char c) { return c <= ' ' || c == 0x7f; }))
-      return out.error("ERR",
-                       "a client name has at most 256 bytes, no spaces and no control "
-                       "characters");
+    if (!good_client_name(arguments[2])) return out.error("ERR", bad_client_name);
     session.owner().client = arguments[2];
     return out.simple("OK");
   }
@@ -366,6 +374,7 @@ constexpr std::array all = {
     Command{"RENEW", renew, 3, 4, "RENEW name ms [fence]"},
     Command{"CANCEL", cancel, 2, 2, "CANCEL ticket"},
     Command{"PING", ping, 1, 2, "PING [text]"},
+    Command{"ECHO", ping, 2, 2, "ECHO text"},  // how redis-cli --pipe finds the end
     Command{"WHO", who, 2, 2, "WHO name"},
     Command{"WAITERS", waiters, 2, 2, "WAITERS name"},
     Command{"LOCKS", locks, 1, 1, "LOCKS"},

@@ -1,4 +1,5 @@
 // turno::Node: a node inside a program.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "node/server.h"
 #include "turno/node.h"
@@ -20,6 +22,8 @@ using node::Waiter;
 
 // As for clients: a try ends as soon as somebody else is known to have the lock.
 constexpr std::chrono::seconds longest_try{1};
+// Longer times are cut, so that no clock overflows.
+constexpr std::chrono::milliseconds longest_time = std::chrono::hours(24 * 365);
 
 // A thread that waits. The table's mutex guards it.
 class Sleeper final : public Waiter {
@@ -61,7 +65,10 @@ class Node::Implementation {
     server_ = std::move(*server);
     owner_.session = server_->daemon().next_session();
     owner_.client = "embedded";
-    thread_ = std::thread([this] { server_->run(); });
+    thread_ = std::thread([this] {
+      server_->run();
+      tell_all_lost();
+    });
     return {};
   }
 
@@ -72,7 +79,7 @@ class Node::Implementation {
   // Waits for what was not granted at once. True: granted.
   tl::expected<void, Error> wait(Entry& entry, Sleeper& sleeper, const Request& request,
                                  const std::stop_token& stop) {
-    const bool trying = request.timeout && request.timeout->count() <= 0;
+    const bool trying = request.timeout && request.timeout->count() == 0;
     const auto tried = std::make_shared<Sleeper*>(&sleeper);
     if (trying) look(entry.name, tried);
     auto& mutex = locks().mutex();
@@ -89,7 +96,7 @@ class Node::Implementation {
       if (!request.timeout) {
         sleeper.woken.wait(guard, settled);
       } else {
-        const auto patience = trying ? longest_try : *request.timeout;
+        const auto patience = trying ? longest_try : std::min(*request.timeout, longest_time);
         sleeper.woken.wait_until(guard, Clock::now() + patience, settled);
       }
       *tried = nullptr;
@@ -103,9 +110,9 @@ class Node::Implementation {
     return tl::unexpected(about(entry, Error::Code::unavailable, "the node ends"));
   }
 
-  void expire_after(const std::string& name, Fence fence, std::chrono::milliseconds ttl) {
+  void expire_after(const std::string& name, Fence fence, std::chrono::milliseconds time) {
     auto& loop = server_->daemon().loop();
-    loop.post([this, &loop, name, fence, ttl] {
+    loop.post([this, &loop, name, fence, ttl = std::min(time, longest_time)] {
       auto& timer = timers_[{name, fence.value}];
       loop.cancel(timer);
       timer = loop.after(ttl, [this, name, fence] {
@@ -120,7 +127,7 @@ class Node::Implementation {
     std::unique_lock guard(mutex_);
     auto& source = sources_[{entry.name, fence.value}];
     watched_.store(true, std::memory_order_relaxed);
-    const auto token = source.get_token();
+    auto token = source.get_token();
     guard.unlock();
     if (!locks().holds(entry, fence)) source.request_stop();
     return token;
@@ -159,6 +166,16 @@ class Node::Implementation {
     }
     if (source)
       server_->daemon().loop().post([source = *source]() mutable { source.request_stop(); });
+  }
+
+  // The node has ended, perhaps against its will, and its loop does nothing more.
+  void tell_all_lost() {
+    std::vector<std::stop_source> sources;
+    {
+      const std::scoped_lock guard(mutex_);
+      for (const auto& [key, source] : sources_) sources.push_back(source);
+    }
+    for (auto& source : sources) source.request_stop();
   }
 
   // Asks the cluster whether a try has any hope.
@@ -230,6 +247,12 @@ void Node::close(Lock lock) noexcept { implementation_->locks().close(entry_of(l
 
 tl::expected<Grant, Error> Node::acquire(Lock lock, const Request& request, std::stop_token stop) {
   auto& entry = entry_of(lock);
+  if (request.timeout && request.timeout->count() < 0)
+    return tl::unexpected(about(entry, Error::Code::invalid, "a timeout is not negative"));
+  if (request.ttl && request.ttl->count() <= 0)
+    return tl::unexpected(about(entry, Error::Code::invalid, "a time to live is positive"));
+  if (stop.stop_requested())
+    return tl::unexpected(about(entry, Error::Code::cancelled, "the wait was cancelled"));
   auto& locks = implementation_->locks();
   Sleeper sleeper(implementation_->owner());
   sleeper.pins = true;

@@ -1,6 +1,7 @@
 #include "node/keeper.h"
 
 #include <chrono>
+#include <utility>
 
 #include "net/log.h"
 
@@ -73,25 +74,27 @@ void Keeper::run() {
 }
 
 void Keeper::round(bool look_at_all, bool bump) {
-  take(registry_.current());
+  take(registry_.current(), complained_of_reading_);
   bool anybody_dead = false;
   if (look_at_all)
     for (const auto& member : view_.members)
       anybody_dead |= member.id != self_ && registry_.is_dead(member.id);
-  if (anybody_dead || bump) take(registry_.reconsider(bump));
+  if (anybody_dead || bump) take(registry_.reconsider(bump), complained_of_writing_);
 }
 
-void Keeper::take(const cluster::Expected<cluster::View>& view) {
+void Keeper::take(const cluster::Expected<cluster::View>& view, bool& complained) {
   if (!view) {
     const auto& error = view.error();
     if (error.kind == cluster::Error::Kind::lost) return handlers_.lost(error.message);
-    if (!complained_) log::error("{}; the members stay as they are until it works", error.message);
-    complained_ = true;
+    if (!std::exchange(complained, true))
+      log::error("{}; the members stay as they are until it works", error.message);
     return;
   }
-  if (complained_) log::info("the registry works again");
-  complained_ = false;
   const bool newer = view->epoch > view_.epoch;
+  // A new view is what was to be written: if not by this node, then by another one.
+  if (complained || (newer && complained_of_writing_)) log::info("the registry works again");
+  complained = false;
+  if (newer) complained_of_writing_ = false;
   if (!newer && !view_.members.empty()) return;
   view_ = *view;
   if (view->index_of(self_) == nobody)

@@ -40,13 +40,14 @@ class Keeper {
  private:
   void run();
   void round(bool look_at_all, bool bump);
-  void take(const cluster::Expected<cluster::View>& view);
+  void take(const cluster::Expected<cluster::View>& view, bool& complained);
 
   cluster::Registry& registry_;
   const std::uint64_t self_;
   const Handlers handlers_;
-  cluster::View view_;       // the keeper's own
-  bool complained_ = false;  // about the registry, since it last worked
+  cluster::View view_;  // the keeper's own
+  // About the registry, since it last worked. A full disk can be read, but not written to.
+  bool complained_of_reading_ = false, complained_of_writing_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,0 +1,280 @@
+// Several daemons: turns, views, crashes, and a registry in trouble.
+#include "node/daemon.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/cluster_testing.h"
+
+namespace turno::node {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using net::count_of;
+using net::eventually;
+using ::testing::HasSubstr;
+using State = Waiter::State;
+
+bool acquire(RunningServer& server, const std::string& lock, Asker& asker) {
+  return server.locks().acquire(lock, asker) || eventually([&] { return asker.is_settled(); });
+}
+bool release(RunningServer& server, const std::string& lock, const Asker& asker) {
+  return server.locks().release(lock, asker.self(), asker.fence);
+}
+
+// ---- turns
+
+struct Turns {
+  int before = 0;  // users of the first node that went before the one of the other
+  bool in_order = true;
+};
+
+// Many users of one node, and one of another that comes after the first of them.
+Turns compete(TestCluster& cluster, std::chrono::milliseconds hold) {
+  std::deque<Asker> local(40);
+  Asker remote;
+  EXPECT_TRUE(acquire(cluster[0], "a", local[0]));
+  for (std::size_t i = 1; i < local.size(); ++i) cluster[0].locks().acquire("a", local[i]);
+  EXPECT_FALSE(cluster[1].locks().acquire("a", remote));
+  // Its answer comes after its request, if not the other way round.
+  (void)cluster[0].ask("a");
+  (void)cluster[1].ask("a");
+  Turns turns;
+  Fence last;
+  bool seen = false;
+  const auto visit = [&](RunningServer& server, const Asker& asker) {
+    EXPECT_TRUE(eventually([&] { return asker.is_settled() || &asker == &local[0]; }));
+    turns.in_order &= asker.fence > last;
+    last = asker.fence;
+    std::this_thread::sleep_for(hold);
+    EXPECT_TRUE(release(server, "a", asker));
+  };
+  for (const auto& asker : local) {
+    if (!seen && &asker != &local[0]) {
+      EXPECT_TRUE(eventually([&] { return asker.is_settled() || remote.is_settled(); }));
+      if (remote.is_settled()) {
+        seen = true;
+        visit(cluster[1], remote);
+      }
+    }
+    if (!seen) ++turns.before;
+    visit(cluster[0], asker);
+  }
+  EXPECT_TRUE(seen);
+  return turns;
+}
+
+TEST(Daemon, ANodeServesAtMostSixteenOfItsUsersWhileOthersWait) {
+  TestCluster cluster(2, [](Settings& settings) { settings.longest_turn = 1h; });
+  const auto turns = compete(cluster, 0ms);
+  EXPECT_EQ(turns.before, 16);
+  EXPECT_TRUE(turns.in_order);
+}
+
+TEST(Daemon, ATurnIsOverAfterItsTime) {
+  TestCluster cluster(2, [](Settings& settings) { settings.longest_turn = 1ms; });
+  const auto turns = compete(cluster, 10ms);
+  EXPECT_EQ(turns.before, 1);
+  EXPECT_TRUE(turns.in_order);
+}
+
+// ---- views
+
+TEST(Daemon, RefusesWhatDoesNotFit) {
+  TestCluster cluster(1, [](Settings& settings) {
+    if (settings.name != "n1") settings.client_address = settings.client_socket = "";
+  });
+  auto settings = cluster.settings(2);
+  const auto refusal = [&] {
+    const auto daemon = Daemon::start(settings, {});
+    return daemon ? "it works" : daemon.error();
+  };
+  settings.algorithm = "no-such";
+  EXPECT_THAT(refusal(), HasSubstr("there is no lock algorithm 'no-such'"));
+  settings.algorithm = "maekawa";
+  EXPECT_THAT(refusal(), HasSubstr("nxr-bh"));
+  settings = cluster.settings(1);  // the name is taken, and so is the path
+  EXPECT_THAT(refusal(), HasSubstr("n1.sock: Address already in use"));
+  settings.client_socket = "";
+  EXPECT_THAT(refusal(), HasSubstr("n1"));
+  settings = cluster.settings(2);
+  settings.peer_address = "127.0.0.1:99999";
+  EXPECT_THAT(refusal(), HasSubstr("a port is a number"));
+  // Nobody was harmed.
+  EXPECT_TRUE(net::connect_blocking(cluster[0].self().client_socket));
+  EXPECT_EQ(cluster[0].members(), 1U);
+}
+
+TEST(Daemon, HoldersAndWaitersLiveThroughViews) {
+  TestCluster cluster(2);
+  Asker holder, waiter;
+  ASSERT_TRUE(acquire(cluster[0], "a", holder));
+  EXPECT_FALSE(cluster[1].locks().acquire("a", waiter));
+  cluster.add();  // one comes
+  cluster.settle();
+  EXPECT_TRUE(cluster[0].locks().holds("a", holder.self()));
+  cluster.crash(2);  // and goes
+  cluster.settle();
+  EXPECT_TRUE(cluster[0].locks().holds("a", holder.self()));
+  EXPECT_FALSE(waiter.is_settled());
+  EXPECT_TRUE(release(cluster[0], "a", holder));
+  EXPECT_TRUE(eventually([&] { return waiter.is_settled(); }));
+  EXPECT_EQ(waiter.state, State::granted);
+  EXPECT_GT(waiter.fence, holder.fence);
+  EXPECT_TRUE(release(cluster[1], "a", waiter));
+}
+
+TEST(Daemon, WhatACrashedNodeHeldIsFreeAfterTheLockDelay) {
+  TestCluster cluster(3, [](Settings& settings) { settings.lock_delay = 300ms; });
+  Asker dead, waiter;
+  ASSERT_TRUE(acquire(cluster[2], "a", dead));
+  EXPECT_FALSE(cluster[0].locks().acquire("a", waiter));
+  const auto crash = Clock::now();
+  cluster.crash(2);
+  EXPECT_TRUE(eventually([&] { return waiter.is_settled(); }));
+  EXPECT_GE(Clock::now() - crash, 300ms);
+  EXPECT_GT(waiter.fence, dead.fence);
+  EXPECT_TRUE(release(cluster[0], "a", waiter));
+}
+
+TEST(Daemon, IdleLocksAreForgottenEverywhere) {
+  TestCluster cluster(3, [](Settings& settings) { settings.idle = 30ms; });
+  std::vector<Fence> fences;
+  for (int i = 0; i < 60; ++i) {
+    Asker asker;
+    ASSERT_TRUE(acquire(cluster[static_cast<std::size_t>(i % 3)], std::to_string(i), asker));
+    EXPECT_TRUE(release(cluster[static_cast<std::size_t>(i % 3)], std::to_string(i), asker));
+    fences.push_back(asker.fence);
+  }
+  EXPECT_TRUE(eventually([&] {
+    return cluster[0].locks().size() + cluster[1].locks().size() + cluster[2].locks().size() == 0;
+  }));
+  for (int i = 0; i < 60; ++i) {
+    Asker asker;
+    auto& server = cluster[static_cast<std::size_t>((i + 1) % 3)];
+    ASSERT_TRUE(acquire(server, std::to_string(i), asker));
+    EXPECT_GT(asker.fence, fences[static_cast<std::size_t>(i)]);
+    EXPECT_TRUE(release(server, std::to_string(i), asker));
+  }
+}
+
+TEST(Daemon, EverybodyIsAskedWhoHoldsAndWhoWaits) {
+  TestCluster cluster(3);
+  Asker holder(71), waiter(72);
+  ASSERT_TRUE(acquire(cluster[1], "a", holder));
+  EXPECT_FALSE(cluster[2].locks().acquire("a", waiter));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto found = cluster[i].ask("a");
+    ASSERT_EQ(found.size(), 2U);
+    const auto first = found[0].sighting.holds ? 0U : 1U;
+    EXPECT_EQ(found[first].node, "n2");
+    EXPECT_EQ(found[first].sighting.session, 71U);
+    EXPECT_EQ(found[1 - first].node, "n3");
+    EXPECT_EQ(found[1 - first].sighting.session, 72U);
+    EXPECT_TRUE(cluster[i].ask("nothing").empty());
+  }
+  EXPECT_TRUE(cluster[2].locks().withdraw("a", waiter));
+  EXPECT_TRUE(release(cluster[1], "a", holder));
+}
+
+// ---- trouble
+
+TEST(Daemon, GivesUpWhenTheRegistryVanishes) {
+  net::LoggedLines lines;
+  TestCluster cluster(1);
+  Asker holder, waiter;
+  ASSERT_TRUE(acquire(cluster[0], "a", holder));
+  EXPECT_FALSE(cluster[0].locks().acquire("a", waiter));
+  fs::remove_all(cluster.directory() / "cluster");
+  const auto failure = cluster[0].wait();
+  EXPECT_NE(failure, "");
+  EXPECT_EQ(waiter.state, State::failed);
+  EXPECT_THAT(lines.take(), HasSubstr("this node gives up: " + failure));
+}
+
+// A member that is in the view and sends what makes no sense.
+TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
+  net::LoggedLines lines;
+  TestCluster cluster(1);
+  cluster::EmbeddedRegistry registry(cluster.directory() / "cluster");
+  auto rogue = cluster::member_named("rogue");
+  const auto view = registry.join(rogue, {});
+  ASSERT_TRUE(view) << view.error().message;
+  const auto socket = net::connect_blocking(cluster[0].self().peer_address);
+  std::string bytes;
+  net::write_hello(bytes, {.id = rogue.id, .key = view->key});
+  for (int kind = 0; kind < 256; ++kind)
+    for (const auto epoch : {view->epoch - 1, view->epoch, view->epoch + 1})
+      wire::write_frame(bytes, epoch, 1, static_cast<std::uint8_t>(kind),
+                        [](wire::Writer& out) { out.raw("nonsense"); });
+  ASSERT_TRUE(net::write_all(socket, bytes));
+  EXPECT_TRUE(eventually([&] { return cluster[0].locks().statistics().strange_frames > 200; }));
+  EXPECT_TRUE(registry.leave());
+  EXPECT_TRUE(eventually([&] { return cluster[0].members() == 1; }));
+  Asker asker;
+  EXPECT_TRUE(acquire(cluster[0], "a", asker));
+  EXPECT_TRUE(release(cluster[0], "a", asker));
+  EXPECT_THAT(lines.take(),
+              HasSubstr("rogue sent a frame of kind 255 that makes no sense; it was dropped"));
+}
+
+// A small disk that ends with this process. False where that is not allowed.
+bool mount_small_disk(const fs::path& place) {
+  static const bool allowed = ::unshare(CLONE_NEWNS) == 0 &&
+                              ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  fs::create_directories(place);
+  return allowed && ::mount("tmpfs", place.c_str(), "tmpfs", 0, "size=256k") == 0;
+}
+
+TEST(Daemon, LocksGoOnWhenTheDiskIsFull) {
+  cluster::TemporaryDirectory directory;
+  const auto disk = directory.path() / "disk";
+  if (!mount_small_disk(disk)) GTEST_SKIP() << "mounting a small disk needs root";
+  {
+    TestCluster cluster(3, [&](Settings& settings) {
+      settings.directory = disk / "cluster";
+      settings.client_socket = "";
+    });
+    Asker survivor;
+    const auto lock = cluster.lock_at_home(0);
+    ASSERT_TRUE(acquire(cluster[0], lock, survivor));
+    EXPECT_TRUE(release(cluster[0], lock, survivor));
+    net::LoggedLines lines;
+    {
+      std::ofstream filler(disk / "filler", std::ios::binary);
+      while (filler.write("x", 1).flush()) continue;
+    }
+    EXPECT_THAT(Daemon::start(cluster.settings(4), {}).error(), HasSubstr("full"));
+    cluster.crash(2);  // the view cannot be changed now
+    for (int i = 0; i < 50; ++i) {
+      for (std::size_t n = 0; n < 2; ++n) {
+        Asker asker;
+        ASSERT_TRUE(acquire(cluster[n], lock, asker));
+        EXPECT_TRUE(release(cluster[n], lock, asker));
+      }
+      std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_EQ(cluster[0].members(), 3U);
+    fs::remove(disk / "filler");
+    cluster.settle();
+    EXPECT_EQ(cluster[0].members(), 2U);
+    const auto text = lines.take();
+    EXPECT_LE(count_of(text, "database or disk is full; the members stay as they are"), 2U) << text;
+    EXPECT_GE(count_of(text, "database or disk is full; the members stay as they are"), 1U) << text;
+    EXPECT_THAT(text, HasSubstr("the registry works again"));
+  }
+  ::umount2(disk.c_str(), MNT_DETACH);
+}
+
+}  // namespace
+}  // namespace turno::node
