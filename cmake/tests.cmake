@@ -4,13 +4,19 @@ find_library(RAPIDCHECK rapidcheck REQUIRED)
 include(GoogleTest)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/example)
 
+# Read once for all test programs.
+file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "// only its precompiled headers matter\n")
+add_library(turno_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
+target_link_libraries(turno_test_headers PRIVATE GTest::gmock GTest::gtest)
+target_precompile_headers(turno_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)
   list(FILTER sources EXCLUDE REGEX digest_test)
   if(sources)
     add_executable(${room}_test ${sources})
     target_link_libraries(${room}_test PRIVATE ${ARGN} GTest::gmock GTest::gtest_main ${RAPIDCHECK})
-    target_precompile_headers(${room}_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+    target_precompile_headers(${room}_test REUSE_FROM turno_test_headers)
     target_compile_definitions(${room}_test PRIVATE TURNO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${room}_test TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 300)
