@@ -137,21 +137,27 @@ TEST(Codec, TakesOnlyBooleansThatAreZeroOrOne) {
 }
 
 TEST(Codec, TakesOnlyNumbersThatFit) {
-  const auto most = std::uint64_t{1} << 32;
+  // Of five nodes: sixteen fences for each of most * 5 + 4 turns fit into half of a fence's count.
+  const std::uint64_t most = 6'871'947'673;
+  EXPECT_LE((most * 5 + 4) * 16, std::uint64_t{1} << (Fence::count_bits - 1));
   EXPECT_TRUE(accepts<std::uint64_t>(varint(most)));
   EXPECT_FALSE(accepts<std::uint64_t>(varint(most + 1)));
   EXPECT_FALSE(accepts<std::uint64_t>(varint(~std::uint64_t{0})));
-  EXPECT_TRUE(accepts<Stamp>(varint(most)));
-  EXPECT_FALSE(accepts<Stamp>(varint(most + 1)));
   EXPECT_FALSE(accepts<LamportClock>(varint(most + 1)));
-  EXPECT_TRUE(accepts<std::uint32_t>(varint(most - 1)));
-  EXPECT_FALSE(accepts<std::uint32_t>(varint(most)));
+  const Limits more_nodes{.nodes = 128, .epoch = 3};
+  EXPECT_TRUE(accepts<std::uint64_t>(varint(std::uint64_t{1} << 28), more_nodes));
+  EXPECT_FALSE(accepts<std::uint64_t>(varint((std::uint64_t{1} << 28) + 1), more_nodes));
+  EXPECT_TRUE(accepts<Stamp>(varint(std::uint64_t{1} << 40)));
+  EXPECT_FALSE(accepts<Stamp>(varint((std::uint64_t{1} << 40) + 1)));
+  const auto beyond = std::uint64_t{1} << 32;
+  EXPECT_TRUE(accepts<std::uint32_t>(varint(beyond - 1)));
+  EXPECT_FALSE(accepts<std::uint32_t>(varint(beyond)));
   EXPECT_TRUE(accepts<std::uint8_t>(varint(255)));
   EXPECT_FALSE(accepts<std::uint8_t>(varint(256)));
 }
 
 TEST(Codec, TakesOnlyFencesOfThisViewOrBefore) {
-  const auto most = (std::uint64_t{1} << 39) - 1;
+  const auto most = (std::uint64_t{1} << 35) - 1;  // times sixteen, half of a fence's count
   Fence fence;
   ASSERT_TRUE(decodes(varint(3) + varint(most), fence));
   EXPECT_EQ(fence, Fence::at(3, most));
