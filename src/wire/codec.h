@@ -30,7 +30,7 @@ struct Limits {
   [[nodiscard]] std::uint64_t elements() const { return std::uint64_t{2} * nodes + 16; }
   // Times and numbers. Permission algorithms make a fence of time * nodes + node, and sixteen
   // fences are given out in a turn: that has to fit into half of a fence's count.
-  [[nodiscard]] std::uint64_t number() const { return count / std::max(nodes, 1U); }
+  [[nodiscard]] std::uint64_t number() const { return count / std::max(nodes, 1U) - 1; }
   static constexpr std::uint64_t stamp = std::uint64_t{1} << 40;
   static constexpr std::uint64_t count = std::uint64_t{1} << (Fence::count_bits - 5);
 };
