@@ -1,6 +1,6 @@
 // The event loop of a node: descriptors, timers, and work from other threads. One thread runs it.
 //
-// It is epoll and nothing more. (Boost.Asio was measured beside it: see docs/performance.md.)
+// It is epoll and nothing more; ARCHITECTURE.md says why it is not Boost.Asio.
 //
 // Thread safety: post(), stop() and here() from anywhere, all else from the loop's thread, or from
 // anywhere while no thread runs it.
