@@ -3,9 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <fstream>
+#include <functional>
 #include <future>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "client/testing.h"
@@ -66,6 +71,14 @@ template <class T>
 T soon(std::future<T>& future) {
   EXPECT_EQ(future.wait_for(std::chrono::seconds(5)), std::future_status::ready);
   return future.get();
+}
+
+// Whether a thread of this process waits for something.
+bool sleeps(pid_t thread) {
+  std::ifstream in("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(in, line);
+  return line.find(") S") != std::string::npos;
 }
 
 bool eventually(const std::function<bool()>& condition) {
@@ -258,7 +271,13 @@ TEST_F(Conversation, ALostLockIsTold) {
 TEST_F(Conversation, ABrokenConnectionLosesAllAndIsMadeAgain) {
   auto grant = holding("gate", 1, 42);
   auto other = holding("other", 2, 7);
-  auto behind = acquire("gate");
+  // It waits behind this client's own hold, and says nothing: that it sleeps is seen from outside.
+  std::atomic<pid_t> thread = 0;
+  auto behind = std::async(std::launch::async, [&] {
+    thread = ::gettid();
+    return client->acquire("gate");
+  });
+  EXPECT_TRUE(eventually([&] { return thread != 0 && sleeps(thread); }));
   auto waiting = acquire("door");
   EXPECT_EQ(node.next(), "LOCK door ASYNC");
   node.say(":3\r\n");

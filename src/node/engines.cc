@@ -30,6 +30,7 @@ std::unique_ptr<Engine> make_engine(std::string_view algorithm) {
 
 std::vector<std::string_view> engine_names() {
   std::vector<std::string_view> names;
+  names.reserve(all.size());
   for (const auto& maker : all) names.push_back(maker.name);
   return names;
 }
