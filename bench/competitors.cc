@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 
 Program::Program(const std::vector<std::string>& words, const std::filesystem::path& log) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_ = ::fork();
@@ -105,7 +106,7 @@ double token_ring(std::size_t processes, std::chrono::milliseconds time) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    ::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
+    (void)::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
     ::listen(fd, 4);
     socklen_t size = sizeof address;
     ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
@@ -115,7 +116,7 @@ double token_ring(std::size_t processes, std::chrono::milliseconds time) {
   const auto rate = rate_of_processes(processes, time, [&](std::size_t number, Shared& shared) {
     const int next = ::socket(AF_INET, SOCK_STREAM, 0);
     const auto& address = addresses[(number + 1) % processes];
-    ::connect(next, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    (void)::connect(next, reinterpret_cast<const sockaddr*>(&address), sizeof address);
     const int one = 1;
     ::setsockopt(next, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     const int before = ::accept(listeners[number], nullptr, nullptr);

@@ -103,6 +103,7 @@ int run(const std::string& turno, std::uint64_t names) {
   std::this_thread::sleep_for(1s);
   const auto memory = [&] {
     std::vector<double> sizes;
+    sizes.reserve(programs.size());
     for (const auto& program : programs) sizes.push_back(resident_mib(program.pid()));
     return sizes;
   };
