@@ -34,7 +34,7 @@ compare: build ## Check and simulate every algorithm: one table, measured beside
 	@echo
 	@echo "Next: $(TURNO) algorithms; $(TURNO) check --help; docs/README.md"
 
-test: bootstrap ## Build and run all tests (release, plain, dev with sanitizers, digests with clang)
+test: bootstrap ## Build and run all tests (release, plain, dev with sanitizers)
 	@scripts/test
 
 check-deep: build release-cluster_test ## Explore the large configurations (minutes)
