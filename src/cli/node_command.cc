@@ -18,14 +18,18 @@ namespace turno::cli {
 
 namespace {
 
-// SIGINT and SIGTERM end the node cleanly.
+sigset_t ending_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+  return set;
+}
+
+// They end the node cleanly. REQUIRES: they are blocked.
 class Signals final : public net::Loop::Watcher {
  public:
   explicit Signals(node::Server& server) : server_(server) {
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
-    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    const auto set = ending_signals();
     fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     server_.daemon().loop().watch(fd_.get(), EPOLLIN, *this);
   }
@@ -49,10 +53,8 @@ int run(const NodeOptions& options) {
   auto settings = options.settings();
   log::set_origin(settings.name);
   // Signals are blocked before any thread is made, so that no thread gets them.
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
-  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  const auto signals_that_end = ending_signals();
+  ::sigprocmask(SIG_BLOCK, &signals_that_end, nullptr);
   auto server = node::Server::start(std::move(settings));
   if (!server) {
     fmt::print(stderr, "turno: {}\n", server.error());

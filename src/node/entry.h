@@ -55,7 +55,6 @@ struct Entry : boost::intrusive::list_base_hook<> {
   virtual ~Entry() = default;
 
   std::string name;
-  std::uint64_t hash = 0;  // of the name
   NodeId home;
   std::uint64_t instance = 0;  // in which it takes part, numbered for the whole cluster; 0: none
 
