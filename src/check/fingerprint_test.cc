@@ -172,7 +172,9 @@ TYPED_TEST(AgainstTheDumbExplorer, TheFingerprintFromWhatChangedIsTheFullOne) {
   for (std::size_t i = 0; i < 3; ++i) nodes.push_back(P::resume(setup, NodeId{i}, {}));
   const std::vector<User> users(3, User{.left = 1000});
   Block<P> block(3, 1);
-  block.push(nodes, users, Fence::at(1));
+  Outside<P> outside;
+  outside.monitor.begin(setup);
+  block.push(nodes, users, outside);
   for (int i = 0; i < 300; ++i) {
     const auto world = block.back();
     Successor<P> successor;
@@ -181,7 +183,7 @@ TYPED_TEST(AgainstTheDumbExplorer, TheFingerprintFromWhatChangedIsTheFullOne) {
       auto index = random.below(world.flights.size());
       while (!world.deliverable(index, Channels::fifo)) index = random.below(world.flights.size());
       const auto& flight = world.flights[index];
-      successor.action = {Action::Kind::deliver, static_cast<std::uint16_t>(index)};
+      successor.action = {Kind::receive, static_cast<std::uint16_t>(index)};
       successor.at = flight.to;
       input = {.kind = Kind::receive, .from = flight.from, .message = flight.message};
     } else {
@@ -189,17 +191,22 @@ TYPED_TEST(AgainstTheDumbExplorer, TheFingerprintFromWhatChangedIsTheFullOne) {
       const auto& user = world.users[successor.at.index()];
       if (user.waiting > 0) continue;
       input.kind = user.inside ? Kind::release : Kind::request;
-      successor.action.kind = user.inside ? Action::Kind::leave : Action::Kind::want;
+      successor.action.kind = input.kind;
     }
     successor.node = world.nodes[successor.at.index()];
     successor.user = world.users[successor.at.index()];
-    successor.last = world.last;
+    successor.outside = *world.outside;
     step(successor.node, input, successor.out);
     if (input.kind == Kind::request) successor.user.waiting = 1;
-    if (input.kind == Kind::release) successor.user.inside = false;
+    if (input.kind == Kind::release) {
+      successor.user.inside = false;
+      successor.outside.monitor.leave(successor.at);
+    }
     if (successor.out.granted()) {
       successor.user = {.inside = true};
-      successor.last = *successor.out.granted();
+      const auto complaint = successor.outside.monitor.enter(
+          setup, {.node = successor.at, .fence = *successor.out.granted()});
+      ASSERT_FALSE(complaint) << complaint.text;
     }
     successor.node_hash = hash_node(successor.at, successor.node, successor.user);
     successor.sum = successor_sum(world, successor);

@@ -21,19 +21,35 @@ struct Progress {
   std::uint32_t depth = 0;
 };
 
+// How much may go wrong. A fault may happen at any moment, and need not happen.
+struct Faults {
+  std::uint32_t crashes = 0;     // how many nodes may crash
+  bool lost_with_sender = true;  // what a crashed node was sending may be lost, from any point on
+  std::uint32_t recoveries = 0;  // how often one may come back
+  std::uint32_t losses = 0;      // of messages
+  std::uint32_t duplicates = 0;  // of messages
+  std::uint32_t early_timeouts = 0;  // timers that expire although what they wait for is under way
+  // Nodes taken for dead that are not. If the protocol has views, such a node is cut off, and its
+  // user lives on.
+  std::uint32_t false_suspicions = 0;
+  std::uint32_t joins = 0;    // views: how many absent ones may join
+  std::uint32_t retires = 0;  // views: how often the lock may be retired as idle
+};
+
 struct Options {
   Setup setup;
   Channels channels = Channels::unordered;
-  std::uint16_t requests = 1;     // of each requester, unless forever
-  bool forever = false;           // requests without end; looks for starvation
-  bool overlapping = false;       // a user may ask again before it has been served
-  NodeSet requesters;             // empty: everybody
-  std::vector<NodeId> holders;    // who is inside at the start
-  std::uint32_t crashes = 0;      // how many nodes may crash, if the protocol has views
-  std::uint32_t joins = 0;        // how many absent ones may join
-  std::uint32_t retires = 0;      // how often the lock may be retired as idle
-  bool false_suspicions = false;  // who is taken for dead is cut off, but its user lives on
-  std::string property;           // look only at this property; empty: at all
+  std::uint16_t requests = 1;   // of each requester, unless forever
+  bool forever = false;         // requests without end; looks for starvation
+  bool overlapping = false;     // a user may ask again before it has been served
+  NodeSet requesters;           // empty: everybody
+  std::vector<NodeId> holders;  // who is inside at the start
+  // What each node asks for, one wish a request. Empty: `requests` times nothing in particular.
+  std::vector<std::vector<Wish>> scripts;
+  bool staying = false;           // who is inside never leaves
+  std::uint32_t withdrawals = 0;  // how often a user may give up waiting
+  Faults faults;
+  std::string property;  // look only at this property; empty: at all
   std::uint64_t max_states = 1'000'000'000;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   std::function<void(const Progress&)> progress;  // called now and then

@@ -43,7 +43,7 @@ struct MaskingLens {
 
 template <Protocol P>
 std::uint64_t renumbered_fingerprint(const WorldView<P>& world, Channels channels) {
-  RenumberingLens lens(world.last);
+  RenumberingLens lens(world.outside->monitor.last());
   const auto collect = [&](Stamp stamp) {
     if (stamp.any()) lens(stamp, 0);
   };

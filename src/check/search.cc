@@ -5,13 +5,12 @@
 namespace turno::check {
 
 void Search::add_world(World from, Edge edge, const Census& census) {
-  const auto number = static_cast<World>(origins_.size());
   origins_.push_back({from, edge});
   served_.push_back(census.all_served ? 1 : 0);
   if (options_.forever) who_waits_.push_back(census.who_waits);
   witnessed_.inside |= census.inside > 0;
+  witnessed_.two_inside |= census.inside > 1;
   witnessed_.two_waiting |= census.waiting > 1;
-  if (census.inside > 1) found_in(number, "exclusion", "two nodes are inside at once");
 }
 
 void Search::found(Finding finding) {
@@ -51,15 +50,43 @@ void Search::judge_starvation() {
   }
 }
 
-void Search::judge_witnesses(bool has_token) {
+// Whether the wishes allow it: two of one group, or more permits than one.
+bool Search::two_may_be_inside(Primitive primitive) const {
+  if (primitive == Primitive::semaphore) return options_.setup.semaphore.permits > 1;
+  if (primitive != Primitive::room) return false;
+  const auto& capacity = options_.setup.room.capacity;
+  std::vector<std::uint32_t> groups;  // of each script, once
+  for (const auto& script : options_.scripts) {
+    std::vector<std::uint32_t> own;
+    for (const auto& wish : script) own.push_back(wish.group);
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    for (auto group : own) {
+      const bool several = group >= capacity.size() || capacity[group] > 1;
+      if (several && std::find(groups.begin(), groups.end(), group) != groups.end()) return true;
+      groups.push_back(group);
+    }
+  }
+  return false;
+}
+
+void Search::judge_witnesses(Primitive primitive, bool has_token) {
+  if (primitive == Primitive::election || primitive == Primitive::detection) return;
   std::string_view missing;
-  const auto askers =
+  std::size_t askers =
       options_.requesters.empty() ? options_.setup.size() : options_.requesters.size();
+  if (!options_.scripts.empty()) {
+    askers = 0;
+    for (const auto& script : options_.scripts) askers += script.empty() ? 0 : 1;
+  }
+  const bool lock = primitive == Primitive::lock;
   if (!witnessed_.inside) {
     missing = "nobody ever gets in";
-  } else if (askers > 1 && !witnessed_.two_waiting) {
+  } else if (askers > 1 && two_may_be_inside(primitive) && !witnessed_.two_inside) {
+    missing = "two are never inside together";
+  } else if (askers > 1 && lock && !witnessed_.two_waiting) {
     missing = "two never wait at once";
-  } else if (askers > 1 && !witnessed_.second_grant) {
+  } else if (askers > 1 && !options_.staying && !witnessed_.second_grant) {
     missing = "no second grant ever happens";
   } else if (askers > 1 && has_token && !witnessed_.token_travels) {
     missing = "the token never travels";

@@ -11,6 +11,7 @@
 #include "check/fingerprint_table.h"
 #include "check/graph.h"
 #include "check/options.h"
+#include "core/demand.h"
 
 namespace turno::check {
 
@@ -38,7 +39,7 @@ class Search {
   };
   // What must happen somewhere, or the properties hold emptily.
   struct Witnessed {
-    bool inside = false, two_waiting = false, token_travels = false;
+    bool inside = false, two_inside = false, two_waiting = false, token_travels = false;
     bool first_grant = false, second_grant = false;
   };
   struct Origin {
@@ -54,7 +55,7 @@ class Search {
   void found_in(World world, std::string property, std::string_view explanation);
 
   void judge_infinite_runs();
-  void judge_witnesses(bool has_token);
+  void judge_witnesses(Primitive primitive, bool has_token);
   void report();
   bool within_limits(std::size_t expanded, std::size_t frontier_bytes);
   // The actions from the first world to the finding.
@@ -75,6 +76,7 @@ class Search {
   void judge_starvation();
   [[nodiscard]] bool considered(std::string_view property) const;
   void fail(Finding finding);
+  [[nodiscard]] bool two_may_be_inside(Primitive primitive) const;
 
   std::vector<Origin> origins_;
   std::vector<std::uint32_t> who_waits_;  // forever: in each world, as bits

@@ -1,6 +1,6 @@
-// A world: the values of all nodes, what their users are doing, the messages on their way, and the
-// last fence granted. The search keeps the worlds it has found and not yet expanded in blocks of
-// flat arrays.
+// A world: the values of all nodes, what their users are doing, the messages on their way, what an
+// observer remembers, and which faults have happened. The search keeps the worlds it has found and
+// not yet expanded in blocks of flat arrays.
 //
 // The fingerprint of a world is a sum over its parts, so the order of messages in memory does not
 // matter and a successor's fingerprint follows from what changed.
@@ -16,19 +16,43 @@
 
 #include "check/options.h"
 #include "core/protocol.h"
+#include "properties/monitor.h"
 
 namespace turno::check {
 
 struct Action {
-  enum class Kind : std::uint8_t { want, leave, deliver, crash, join, adopt, retire };
-  Kind kind = Kind::want;
+  using Kind = EventKind;
+  Kind kind = Kind::request;
   std::uint16_t index = 0;  // of the node, or of the message in the world
+  std::uint16_t other = 0;  // who is suspected, which timer, which choice
+  bool fault = false;       // it need not happen, so that nobody may wait for it
 
-  // What need not happen, so that nobody may wait for it.
-  [[nodiscard]] bool fault() const {
-    return kind == Kind::crash || kind == Kind::join || kind == Kind::retire;
-  }
+  [[nodiscard]] bool takes_message() const { return kind == Kind::receive || kind == Kind::lose; }
 };
+
+// The faults that have happened and that no node remembers.
+struct Spent {
+  std::uint8_t crashes = 0, recoveries = 0, losses = 0, duplicates = 0, early_timeouts = 0,
+               false_suspicions = 0, withdrawals = 0;
+  [[nodiscard]] auto fields() const {
+    return std::tie(crashes, recoveries, losses, duplicates, early_timeouts, false_suspicions,
+                    withdrawals);
+  }
+  bool operator==(const Spent&) const = default;
+};
+
+// What is in a world beside nodes, users and messages.
+template <Protocol P>
+struct Outside {
+  Monitor<P::info.primitive> monitor;
+  Spent spent;
+  [[nodiscard]] auto fields() const { return std::tie(monitor, spent); }
+  bool operator==(const Outside&) const = default;
+};
+
+// Crashes as the protocol itself knows them: the dead get no messages.
+template <class P>
+inline constexpr bool has_deaths = Mortal<P> && !HasViews<P>;
 
 template <Protocol P>
 struct WorldView {
@@ -38,12 +62,18 @@ struct WorldView {
   std::span<const std::uint64_t> node_hashes;
   std::span<const Flight<Message>> flights;
   std::span<const std::uint64_t> flight_hashes;
-  Fence last;
+  const Outside<P>* outside = nullptr;
   std::uint64_t sum = 0;  // its fingerprint, if messages are unordered
 
   [[nodiscard]] Snapshot<P> snapshot() const { return {nodes, users, flights}; }
   [[nodiscard]] bool deliverable(std::size_t flight, Channels channels) const {
     return channels == Channels::unordered || place_in_channel(flight) == 0;
+  }
+  [[nodiscard]] bool last_in_channel(std::size_t flight) const {
+    for (auto i = flight + 1; i < flights.size(); ++i)
+      if (flights[i].from == flights[flight].from && flights[i].to == flights[flight].to)
+        return false;
+    return true;
   }
   // How many messages are ahead of this one in its channel.
   [[nodiscard]] std::size_t place_in_channel(std::size_t flight) const {
@@ -61,7 +91,8 @@ struct Successor {
   NodeId at;  // the node that acts
   P node;
   User user;
-  Fence last;
+  Outside<P> outside;
+  Complaint complaint;  // of the observer
   std::uint64_t node_hash = 0;
   std::uint64_t sum = 0;          // of the world it makes
   std::uint64_t fingerprint = 0;  // of the world it makes
@@ -73,6 +104,9 @@ std::uint64_t hash_node(NodeId id, const P& node, const User& user, const Lens& 
   Digest digest(id.value + 1);
   digest.add((std::uint64_t{user.left} << 16) | (std::uint64_t{user.waiting} << 1) |
              (user.inside ? 1U : 0U));
+  if constexpr (has_deaths<P> || HasTimers<P>)
+    digest.add((std::uint64_t{user.told} << 32) | (std::uint64_t{user.timers} << 16) |
+               (std::uint64_t{user.crashes} << 1) | (user.dead ? 1U : 0U));
   add_to(digest, node, lens);
   return digest.value();
 }
@@ -92,9 +126,52 @@ inline std::uint64_t at_place(std::uint64_t flight_hash, std::size_t place) {
   return digest.value();
 }
 
-inline std::uint64_t hash_fence(Fence last) {
-  Digest digest(last.value);
+template <Protocol P, class Lens = PlainLens>
+std::uint64_t hash_outside(const Outside<P>& outside, const Lens& lens = {}) {
+  Digest digest;
+  add_to(digest, outside, lens);
   return digest.value();
+}
+
+// The messages that the successor's step sends, broadcasts spelled out.
+template <Protocol P, class Visit>
+void for_each_send(const Successor<P>& successor, std::size_t n, Visit visit) {
+  for (const auto& send : successor.out.sends()) {
+    if (send.to != successor.out.everyone) {
+      visit(send.to, send.message);
+      continue;
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      if (NodeId{i} != successor.at) visit(NodeId{i}, send.message);
+  }
+}
+
+// The messages that a step adds to the world. Those that nobody will look at are not among them.
+template <Protocol P, class Visit>
+void for_each_new_flight(const WorldView<P>& before, const Successor<P>& successor, Visit visit) {
+  for_each_send(successor, before.nodes.size(), [&](NodeId to, const auto& message) {
+    if (to.index() < before.nodes.size()) {
+      if constexpr (has_deaths<P>)
+        if (before.users[to.index()].dead) return;
+      if constexpr (Ignoring<P>)
+        if (before.nodes[to.index()].ignores(successor.at, message)) return;
+    }
+    visit({successor.at, to, message});
+  });
+  if (successor.action.kind == Action::Kind::repeat) visit(before.flights[successor.action.index]);
+}
+
+// Whether a message of the world before is no longer there after the step.
+template <Protocol P>
+bool disappears(const WorldView<P>& before, const Successor<P>& successor, std::size_t flight) {
+  if (successor.action.takes_message() && flight == successor.action.index) return true;
+  if constexpr (has_deaths<P> || Ignoring<P>) {
+    const auto& message = before.flights[flight];
+    if (message.to != successor.at) return false;
+    if (successor.user.dead) return true;
+    if constexpr (Ignoring<P>) return successor.node.ignores(message.from, message.message);
+  }
+  return false;
 }
 
 // Up to `capacity` worlds. Memory is taken once and kept: a block is used again and again.
@@ -122,7 +199,7 @@ class Block {
             .node_hashes = std::span(node_hashes_).subspan(i * n_, n_),
             .flights = std::span(flights_).subspan(begin, count),
             .flight_hashes = std::span(flight_hashes_).subspan(begin, count),
-            .last = worlds_[i].last,
+            .outside = &worlds_[i].outside,
             .sum = worlds_[i].sum};
   }
   [[nodiscard]] WorldView<P> back() const { return (*this)[size_ - 1]; }
@@ -137,8 +214,8 @@ class Block {
   }
 
   // A world with no message on its way.
-  void push(std::span<const P> nodes, std::span<const User> users, Fence last) {
-    std::uint64_t sum = hash_fence(last);
+  void push(std::span<const P> nodes, std::span<const User> users, const Outside<P>& outside) {
+    std::uint64_t sum = hash_outside(outside);
     for (std::size_t i = 0; i < n_; ++i) {
       const auto at = size_ * n_ + i;
       nodes_[at] = nodes[i];
@@ -146,7 +223,7 @@ class Block {
       node_hashes_[at] = hash_node(NodeId{i}, nodes[i], users[i]);
       sum += node_hashes_[at];
     }
-    worlds_[size_++] = {flights_end_, last, sum};
+    worlds_[size_++] = {flights_end_, outside, sum};
   }
 
   // The successor of a world that is not in this block. REQUIRES: !full()
@@ -158,21 +235,19 @@ class Block {
       users_[first + i] = acts ? successor.user : before.users[i];
       node_hashes_[first + i] = acts ? successor.node_hash : before.node_hashes[i];
     }
-    make_room(before.flights.size() + successor.out.sends().size() * n_);
-    const bool delivers = successor.action.kind == Action::Kind::deliver;
-    const std::size_t taken = delivers ? successor.action.index : before.flights.size();
+    make_room(before.flights.size() + 1 + successor.out.sends().size() * n_);
     for (std::size_t i = 0; i < before.flights.size(); ++i)
-      if (i != taken) put(before.flights[i], before.flight_hashes[i]);
-    for_each_send(successor, n_, [&](NodeId to, const Message& message) {
-      put({successor.at, to, message}, hash_flight(successor.at, to, message));
+      if (!disappears(before, successor, i)) put(before.flights[i], before.flight_hashes[i]);
+    for_each_new_flight(before, successor, [&](const Flight<Message>& flight) {
+      put(flight, hash_flight(flight.from, flight.to, flight.message));
     });
-    worlds_[size_++] = {flights_end_, successor.last, successor.sum};
+    worlds_[size_++] = {flights_end_, successor.outside, successor.sum};
   }
 
  private:
   struct World {
     std::size_t flights_end = 0;
-    Fence last;
+    Outside<P> outside;
     std::uint64_t sum = 0;
   };
 
@@ -246,19 +321,6 @@ class Frontier {
   std::vector<std::unique_ptr<Block<P>>> free_;
 };
 
-// The messages that the successor's step sends, broadcasts spelled out.
-template <Protocol P, class Visit>
-void for_each_send(const Successor<P>& successor, std::size_t n, Visit visit) {
-  for (const auto& send : successor.out.sends()) {
-    if (send.to != successor.out.everyone) {
-      visit(send.to, send.message);
-      continue;
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      if (NodeId{i} != successor.at) visit(NodeId{i}, send.message);
-  }
-}
-
 // The fingerprint of a whole world, from scratch.
 template <Protocol P, class Lens = PlainLens>
 std::uint64_t fingerprint(const WorldView<P>& world, Channels channels, const Lens& lens = {}) {
@@ -270,8 +332,7 @@ std::uint64_t fingerprint(const WorldView<P>& world, Channels channels, const Le
     const auto hash = hash_flight(flight.from, flight.to, flight.message, lens);
     sum += at_place(hash, channels == Channels::fifo ? world.place_in_channel(i) : 0);
   }
-  if constexpr (std::same_as<Lens, PlainLens>) sum += hash_fence(world.last);
-  return sum;
+  return sum + hash_outside(*world.outside, lens);
 }
 
 // The sum of a successor's parts, from what changed: equal to `fingerprint` of the world it makes,
@@ -279,11 +340,16 @@ std::uint64_t fingerprint(const WorldView<P>& world, Channels channels, const Le
 template <Protocol P>
 std::uint64_t successor_sum(const WorldView<P>& before, const Successor<P>& successor) {
   auto sum = before.sum - before.node_hashes[successor.at.index()] + successor.node_hash;
-  if (successor.last != before.last) sum += hash_fence(successor.last) - hash_fence(before.last);
-  if (successor.action.kind == Action::Kind::deliver)
+  if (successor.outside != *before.outside)
+    sum += hash_outside(successor.outside) - hash_outside(*before.outside);
+  if constexpr (has_deaths<P> || Ignoring<P>) {
+    for (std::size_t i = 0; i < before.flights.size(); ++i)
+      if (disappears(before, successor, i)) sum -= before.flight_hashes[i];
+  } else if (successor.action.takes_message()) {
     sum -= before.flight_hashes[successor.action.index];
-  for_each_send(successor, before.nodes.size(), [&](NodeId to, const typename P::Message& message) {
-    sum += hash_flight(successor.at, to, message);
+  }
+  for_each_new_flight(before, successor, [&](const Flight<typename P::Message>& flight) {
+    sum += hash_flight(flight.from, flight.to, flight.message);
   });
   return sum;
 }
@@ -304,12 +370,13 @@ std::uint64_t order_of_messages(const WorldView<P>& before, const Successor<P>& 
     if (place > 0) sum += at_place(hash(), place) - hash();
   };
   for (std::size_t i = 0; i < before.flights.size(); ++i) {
-    if (successor.action.kind == Action::Kind::deliver && i == successor.action.index) continue;
+    if (disappears(before, successor, i)) continue;
     const auto& flight = before.flights[i];
     add(flight.from, flight.to, [&] { return before.flight_hashes[i]; });
   }
-  for_each_send(successor, before.nodes.size(), [&](NodeId to, const typename P::Message& message) {
-    add(successor.at, to, [&] { return hash_flight(successor.at, to, message); });
+  for_each_new_flight(before, successor, [&](const Flight<typename P::Message>& flight) {
+    add(flight.from, flight.to,
+        [&] { return hash_flight(flight.from, flight.to, flight.message); });
   });
   return sum;
 }

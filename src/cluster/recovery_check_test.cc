@@ -202,9 +202,9 @@ check::Options options_of(const System& system) {
     options.setup.absent.insert(NodeId{i});
   options.channels = check::Channels::fifo;  // as the links of a cluster
   options.requests = system.requests;
-  options.crashes = system.crashes;
-  options.joins = system.joins;
-  options.retires = system.retirements;
+  options.faults.crashes = system.crashes;
+  options.faults.joins = system.joins;
+  options.faults.retires = system.retirements;
   options.overlapping = system.overlapping;
   options.max_states = 6'000'000;
   return options;
@@ -308,7 +308,7 @@ INSTANTIATE_TEST_SUITE_P(Ours, RecoveryWithoutARule, ::testing::ValuesIn(refutat
 // Why nobody may be taken for dead who lives: its user is inside, and the others go on.
 TEST(RecoveryAfterAFalseSuspicion, LetsTwoIn) {
   auto options = options_of<Dir>(two_nodes);
-  options.false_suspicions = true;
+  options.faults.false_suspicions = 1;
   options.property = "exclusion";
   const auto result = testing::explore<Dir>(options);
   EXPECT_EQ(result.verdict, Verdict::violated);

@@ -1,16 +1,28 @@
 // What one step of a protocol wants done. Effects are recorded, never performed: the simulator, the
 // checker and the network each perform them in their own way, and a unit test compares them.
-// Order of performance: the sends in the order recorded, then the grant.
+// Order of performance: timers, then the sends in the order recorded, then the grant.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "core/assert.h"
+#include "core/demand.h"
 #include "core/fence.h"
 #include "core/node_id.h"
 
 namespace turno {
+
+// An alarm set (again), or no longer wanted.
+struct Alarm {
+  static constexpr std::int64_t never = -1;
+  std::uint8_t timer = 0;  // which of the protocol's timers
+  std::int64_t delay_ns = never;
+  bool operator==(const Alarm&) const = default;
+};
 
 template <class Message>
 class Effects {
@@ -31,17 +43,37 @@ class Effects {
     grant_ = fence;
   }
 
+  // The same for what has several units, of which this grant gives some.
+  void grant(std::span<const Unit> units) {
+    TURNO_ASSERT(!grant_ && !units.empty());
+    units_.assign(units.begin(), units.end());
+    grant_ = units.front().fence;
+    for (const auto& unit : units) grant_ = std::max(*grant_, unit.fence);
+  }
+  void grant(const Unit& unit) { grant(std::span(&unit, 1)); }
+
+  // The timer expires once, so much later. One that is armed already is set anew.
+  void arm(std::uint8_t timer, std::int64_t delay_ns) { alarms_.push_back({timer, delay_ns}); }
+  void disarm(std::uint8_t timer) { alarms_.push_back({timer}); }
+
   void clear() {
     sends_.clear();
     grant_.reset();
+    units_.clear();
+    alarms_.clear();
   }
   [[nodiscard]] const auto& sends() const { return sends_; }
+  // The fence of the grant; of several units, the largest.
   [[nodiscard]] const std::optional<Fence>& granted() const { return grant_; }
+  [[nodiscard]] const auto& units() const { return units_; }  // of a lock or a room: empty
+  [[nodiscard]] const auto& alarms() const { return alarms_; }
   bool operator==(const Effects&) const = default;
 
  private:
   boost::container::small_vector<Send, 4> sends_;
   std::optional<Fence> grant_;
+  boost::container::small_vector<Unit, 1> units_;
+  boost::container::small_vector<Alarm, 2> alarms_;
 };
 
 }  // namespace turno

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/demand.h"
 #include "core/effects.h"
 #include "core/fields.h"
 #include "core/node_id.h"
@@ -20,9 +21,6 @@
 #include "core/setup.h"
 
 namespace turno {
-
-// What a request asks for. A lock asks for nothing but its turn.
-struct Demand {};
 
 // The shape in which an algorithm arranges its nodes.
 enum class Shape : std::uint8_t { tree, ring, complete };
@@ -35,9 +33,11 @@ struct Info {
   std::string_view name;    // as on the command line
   std::string_view title;   // one line
   std::string_view source;  // where it was published
+  Primitive primitive = Primitive::lock;
   Shape shape = Shape::complete;
   bool fifo = false;     // needs channels that keep order
   bool voting = false;   // needs quorums
+  bool sites = false;    // knows which nodes are near
   bool growing = false;  // its numbers grow for ever: an endless run never repeats a state
   Overlap overlap = Overlap::never;
   std::string_view low;   // messages per entry when nobody competes, as a formula
@@ -84,14 +84,35 @@ struct ViewChange {
   NodeSet members;
 };
 
+// What can happen to a node. `lose` and `repeat` happen to a message on its way, not to a node.
+enum class EventKind : std::uint8_t {
+  start,
+  request,
+  release,
+  receive,
+  crash,
+  join,
+  view,
+  retire,
+  suspect,   // it learns that another node has crashed
+  expire,    // a timer
+  recover,   // it is back after a crash, with what it kept on stable storage
+  withdraw,  // its user does not want to wait any more
+  choose,    // it does one of several things that it may do by itself
+  lose,
+  repeat
+};
+
 // One input of a node. A list of these is a complete trace.
 template <class Message>
 struct Input {
-  enum class Kind : std::uint8_t { start, request, release, receive, crash, join, view, retire };
+  using Kind = EventKind;
   Kind kind = Kind::start;
-  NodeId from;
+  NodeId from;  // of a message; who is suspected
   Message message{};
   const ViewChange* view = nullptr;  // of `view`
+  Demand demand{};                   // of `request`
+  std::uint32_t number = 0;          // which timer expires, which choice is made
 };
 
 // A protocol that lives through crashes, because the members agree on views
@@ -109,11 +130,50 @@ concept HasViews = requires(P node, const P& state, const ViewChange& view,
   { state.epoch } -> std::convertible_to<std::uint32_t>;
 };
 
+// A protocol whose nodes may crash: crash() leaves what is on stable storage, or nothing.
+template <class P>
+concept Mortal = requires(P node) {
+  node.crash();
+};
+// It is told by a failure detector who has crashed.
+template <class P>
+concept Suspecting = Mortal<P> && requires(P node, NodeId who, Effects<typename P::Message>& out) {
+  node.suspect(who, out);
+};
+template <class P>
+concept Recoverable = Mortal<P> && requires(P node, Effects<typename P::Message>& out) {
+  node.recover(out);
+};
+// Its timers are numbered and named. If it says when a timer still waits for something that can
+// come, `still_expected(world, node, timer)`, the checker lets it expire early only on a budget.
+template <class P>
+concept HasTimers = requires(P node, Effects<typename P::Message>& out) {
+  node.expire(std::uint8_t{}, out);
+  { P::timers[0] } -> std::convertible_to<std::string_view>;
+};
+// Its user may give up waiting. After that it is not granted what it waited for.
+template <class P>
+concept Withdrawable = requires(P node, Effects<typename P::Message>& out) {
+  node.withdraw(out);
+};
+// It can say of a message that it will ignore it, now and for ever: the checker then takes the
+// message away at once, which makes more worlds equal.
+template <class P>
+concept Ignoring = requires(const P& state, NodeId from, const typename P::Message& message) {
+  { state.ignores(from, message) } -> std::convertible_to<bool>;
+};
+// There are things that a node may do by itself, now or later: the checker tries them all. They
+// must happen in the end. Another driver chooses as it likes.
+template <class P>
+concept HasChoices = requires(P node, const P& state, Effects<typename P::Message>& out) {
+  { state.choices() } -> std::convertible_to<std::uint32_t>;
+  node.choose(std::uint32_t{}, out);
+};
+
 template <HasViews P>
 void step_through_views(P& node, const Input<typename P::Message>& input,
                         Effects<typename P::Message>& out) {
   using Kind = typename Input<typename P::Message>::Kind;
-  if (input.kind == Kind::crash) node.crash();
   if (input.kind == Kind::join) node.join();
   if (input.kind == Kind::view) node.adopt(*input.view, out);
   if (input.kind == Kind::retire) node.retire(out);
@@ -129,13 +189,31 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
       if constexpr (requires { node.start(out); }) node.start(out);
       break;
     case Kind::request:
-      node.request(Demand{}, out);
+      node.request(input.demand, out);
       break;
     case Kind::release:
       node.release(out);
       break;
     case Kind::receive:
       node.receive(input.from, input.message, out);
+      break;
+    case Kind::crash:
+      if constexpr (Mortal<P>) node.crash();
+      break;
+    case Kind::suspect:
+      if constexpr (Suspecting<P>) node.suspect(input.from, out);
+      break;
+    case Kind::expire:
+      if constexpr (HasTimers<P>) node.expire(static_cast<std::uint8_t>(input.number), out);
+      break;
+    case Kind::recover:
+      if constexpr (Recoverable<P>) node.recover(out);
+      break;
+    case Kind::withdraw:
+      if constexpr (Withdrawable<P>) node.withdraw(out);
+      break;
+    case Kind::choose:
+      if constexpr (HasChoices<P>) node.choose(input.number, out);
       break;
     default:
       if constexpr (HasViews<P>) step_through_views(node, input, out);
@@ -156,6 +234,13 @@ struct User {
   std::uint8_t waiting = 0;  // requests made and not yet granted
   bool inside = false;
   std::uint16_t left = 0;  // requests still to be made, in a finite exploration
+
+  // Of the node rather than of its user: whether it is dead, how often it crashed, which of its
+  // timers are armed (bits), and which crash of each other node it was told of (two bits a node).
+  bool dead = false;
+  std::uint8_t crashes = 0;
+  std::uint8_t timers = 0;
+  std::uint32_t told = 0;
 
   bool operator==(const User&) const = default;
 };
@@ -179,6 +264,13 @@ concept HasToken = requires(const P& node, const typename P::Message& message) {
 template <class P>
 concept HasInvariants = requires(const Snapshot<P>& world) {
   { P::broken_invariant(world) } -> std::convertible_to<std::string_view>;
+};
+
+// An algorithm may say what must be true when nothing happens any more, and must always be
+// reachable: the name of what is not, or nothing. That all users are served goes without saying.
+template <class P>
+concept HasGoal = requires(const Snapshot<P>& world) {
+  { P::unmet_goal(world) } -> std::convertible_to<std::string_view>;
 };
 
 }  // namespace turno

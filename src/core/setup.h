@@ -2,6 +2,7 @@
 // parameters of the algorithm.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -13,6 +14,56 @@
 
 namespace turno {
 
+// How a semaphore's nodes notice crashes. `told`: from outside (an agreed view, or the checker).
+enum class Detector : std::uint8_t { told, hi_adsd, vcube };
+
+// Of a semaphore.
+struct SemaphoreSetup {
+  std::uint32_t permits = 1;
+  bool fixed_threshold = false;  // suspects still count as possible holders
+  bool reply_acknowledges = false;
+  bool direct = false;  // requests go straight to everybody, not along the tree
+  std::int64_t acknowledge_within_ns = 80'000'000;
+  Detector detector = Detector::told;
+  std::int64_t test_every_ns = 1'000'000'000, test_timeout_ns = 40'000'000;
+};
+
+// When a room that is in use lets others of its group in.
+enum class Door : std::uint8_t { demand, leader, closed };
+
+// Of a room: the first nodes are the groups' managers, the rest are processes.
+struct RoomSetup {
+  std::uint32_t groups = 0;
+  Door door = Door::demand;
+  std::vector<std::uint32_t> capacity;  // of each group; empty: unlimited
+};
+
+// Which instances of which resources there are. Instances are numbered through all types.
+struct ResourceSetup {
+  std::vector<std::uint16_t> type_of;  // of each instance
+  bool open_choices = false;           // where the algorithm may choose, the driver does
+  std::uint32_t bypasses = 12;         // how often a request may be overtaken by younger ones
+  std::uint32_t frequent_after = 0;    // grid: requests of one type in a row; 0: not looked at
+  std::int64_t hold_ns = 0;            // a hint: how long somebody stays inside
+  [[nodiscard]] std::uint16_t types() const {
+    std::uint16_t most = 0;
+    for (auto type : type_of) most = std::max<std::uint16_t>(most, type + 1);
+    return most;
+  }
+};
+
+// Which nodes are near to each other.
+struct SiteSetup {
+  std::vector<std::uint16_t> of;  // of each node; empty: all are in one site
+  std::uint32_t preference = 0;   // how often a site may prefer its own in a row
+  // Hints: how long a message takes.
+  std::int64_t local_ns = 0, remote_ns = 0;
+  [[nodiscard]] std::uint16_t at(NodeId node) const {
+    return of.empty() ? std::uint16_t{0} : of[node.index()];
+  }
+  [[nodiscard]] bool together(NodeId a, NodeId b) const { return at(a) == at(b); }
+};
+
 struct Setup {
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
@@ -20,6 +71,10 @@ struct Setup {
   std::vector<std::vector<NodeId>> quorums;  // of each node; empty unless the algorithm votes
   std::uint32_t carry = unlimited;           // nxr-b: claims that a token may carry
   std::uint32_t epoch = 1;                   // of the view: the high bits of every fence
+  SemaphoreSetup semaphore{};
+  RoomSetup room{};
+  ResourceSetup resources{};
+  SiteSetup sites{};
   std::uint8_t departure = 0;  // 0: the algorithm; k: its k-th departure, to be refuted
 
   // For recovery: the setup of a view with so many members and this one as its root, and who is

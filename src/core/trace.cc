@@ -18,6 +18,39 @@ std::string json_messages(const std::vector<TraceMessage>& messages) {
   return "[" + text + "]";
 }
 
+std::string wanted(const Wish& wish) {
+  std::string text;
+  for (const auto& need : wish.needs)
+    text += (text.empty() ? "" : ", ") + std::to_string(need.count) + " of type " +
+            std::to_string(need.type);
+  return text.empty() ? "in" : text;
+}
+
+std::string json_needs(const std::vector<Need>& needs) {
+  std::string text;
+  for (const auto& need : needs)
+    text += (text.empty() ? "" : ",") + std::string("{\"type\":") + std::to_string(need.type) +
+            ",\"count\":" + std::to_string(need.count) + "}";
+  return "[" + text + "]";
+}
+
+std::string json_units(const std::vector<Unit>& units) {
+  std::string text;
+  for (const auto& unit : units)
+    text += (text.empty() ? "" : ",") + std::string("{\"unit\":") + std::to_string(unit.number) +
+            ",\"fence\":" + to_json(unit.fence) + "}";
+  return "[" + text + "]";
+}
+
+std::string entered_with(const TraceStep& step) {
+  if (step.units.empty()) return "fence " + describe(step.fence);
+  std::string text;
+  for (const auto& unit : step.units)
+    text += (text.empty() ? "" : ", ") + std::string("unit ") + std::to_string(unit.number) +
+            " fence " + describe(unit.fence);
+  return text;
+}
+
 }  // namespace
 
 std::string headline(const TraceStep& step) {
@@ -26,7 +59,7 @@ std::string headline(const TraceStep& step) {
     case TraceStep::Kind::start:
       return who + " starts";
     case TraceStep::Kind::request:
-      return who + " wants in";
+      return who + " wants " + wanted(step.wish);
     case TraceStep::Kind::release:
       return who + " leaves";
     case TraceStep::Kind::crash:
@@ -37,6 +70,20 @@ std::string headline(const TraceStep& step) {
       return who + " learns of the new view";
     case TraceStep::Kind::retire:
       return who + " retires the lock";
+    case TraceStep::Kind::suspect:
+      return who + " suspects " + number(step.about);
+    case TraceStep::Kind::expire:
+      return who + "'s timer '" + step.detail + "' expires";
+    case TraceStep::Kind::recover:
+      return who + " recovers";
+    case TraceStep::Kind::withdraw:
+      return who + " does not want to wait any more";
+    case TraceStep::Kind::choose:
+      return who + " chooses: " + step.detail;
+    case TraceStep::Kind::lose:
+      return "lost: " + arrow(step.takes.front());
+    case TraceStep::Kind::repeat:
+      return "doubled: " + arrow(step.takes.front());
     case TraceStep::Kind::receive:
       break;
   }
@@ -49,24 +96,30 @@ std::string conversation(const std::vector<TraceStep>& steps) {
   for (const auto& step : steps) {
     auto line = std::to_string(++index) + ". ";
     line.insert(0, line.size() < 5 ? 5 - line.size() : 0, ' ');
-    text += line + headline(step) +
-            (step.entered ? ", enters (fence " + describe(step.fence) + ")" : "") + "\n";
+    text += line + headline(step) + (step.entered ? ", enters (" + entered_with(step) + ")" : "") +
+            "\n";
     for (const auto& sent : step.sends) text += "        " + arrow(sent) + "\n";
   }
   return text;
 }
 
 std::string json_line(const TraceStep& step) {
-  constexpr std::string_view names[] = {"start", "request", "release", "receive",
-                                        "crash", "join",    "view",    "retire"};
+  constexpr std::string_view names[] = {"start",   "request",  "release", "receive", "crash",
+                                        "join",    "view",     "retire",  "suspect", "expire",
+                                        "recover", "withdraw", "choose",  "lose",    "repeat"};
   std::string text = "{\"time_ns\":" + std::to_string(step.time_ns) + ",\"event\":\"" +
                      std::string(names[static_cast<std::size_t>(step.kind)]) +
                      "\",\"node\":" + to_json(step.node);
   if (!step.takes.empty())
     text +=
         ",\"from\":" + to_json(step.takes.front().from) + ",\"message\":" + step.takes.front().json;
+  if (step.wish.group > 0) text += ",\"group\":" + std::to_string(step.wish.group);
+  if (!step.wish.needs.empty()) text += ",\"needs\":" + json_needs(step.wish.needs);
+  if (step.about != nobody) text += ",\"about\":" + to_json(step.about);
+  if (!step.detail.empty()) text += ",\"detail\":\"" + step.detail + "\"";
   if (!step.sends.empty()) text += ",\"sends\":" + json_messages(step.sends);
   if (step.entered) text += ",\"enters\":true,\"fence\":" + to_json(step.fence);
+  if (!step.units.empty()) text += ",\"units\":" + json_units(step.units);
   return text + "}";
 }
 

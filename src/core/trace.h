@@ -20,14 +20,18 @@ struct TraceMessage {
 };
 
 struct TraceStep {
-  enum class Kind : std::uint8_t { start, request, release, receive, crash, join, view, retire };
+  using Kind = EventKind;
   std::int64_t time_ns = 0;  // the checker counts steps
   Kind kind = Kind::request;
   NodeId node;                      // who acts
   std::vector<TraceMessage> takes;  // the message received, if any
   std::vector<TraceMessage> sends;
   bool entered = false;
-  Fence fence;  // if it entered
+  Fence fence;              // if it entered
+  std::vector<Unit> units;  // if it entered something that has several
+  Wish wish;                // of a request
+  NodeId about;             // who is suspected
+  std::string detail;       // which timer, which choice
 };
 
 template <class Message>

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/demand.h"
+#include "core/random.h"
 #include "core/setup.h"
 #include "core/trace.h"
 #include "sim/distribution.h"
@@ -33,10 +36,13 @@ struct Crash {
   NodeId node;
 };
 
-// What goes wrong, for protocols with views only: the others ignore it.
+// What goes wrong, for protocols whose nodes may crash: the others ignore it.
 struct Faults {
-  std::vector<Crash> crashes;     // for good; what a node has sent still arrives
-  Distribution detect;            // from a crash to the view without the dead
+  std::vector<Crash> crashes;  // for good; what a node has sent still arrives
+  // From a crash to the view without the dead; without views, until each node is told, unless the
+  // protocol detects crashes itself.
+  Distribution detect;
+  std::vector<Crash> recoveries;  // when who is back
   Distribution adopt;             // from a view until a member knows it, each for itself
   Time retire_every = 0;          // the lock is taken for idle so often; 0: never
   std::uint64_t slow_one_in = 0;  // messages that take `slow` longer; 0: none
@@ -51,7 +57,12 @@ struct Options {
   Distribution hold = Distribution::constant(10'000'000);
   Distribution delay = Distribution::uniform(0, 100'000'000);
   Faults faults;
+  NodeSet requesters;         // empty: everybody
+  std::optional<Time> first;  // when everybody asks for the first time; nothing: as for the others
+  std::function<Wish(NodeId, Random&)> wish;  // what a request asks for; empty: nothing
   std::uint64_t entries = 100'000;
+  Time until = 0;     // ends the run, if entries do not; 0: never
+  Time interval = 0;  // counts entries by intervals of this length; 0: does not
   std::uint64_t seed = 1;
   std::function<void(const TraceStep&)> trace;          // called for every event
   std::function<void(std::uint64_t entries)> progress;  // called now and then
@@ -69,6 +80,10 @@ struct Result {
   std::uint64_t events = 0;
   double cpu_seconds = 0;
   std::uint64_t digest = 0;
+  std::vector<std::uint64_t> entries_by_interval;
+  std::uint64_t waiting_at_end = 0;
+  std::uint64_t suspicions = 0;  // of a dead node by a live one
+  double detection_mean_ms = 0, detection_max_ms = 0;
   std::string violation;  // empty: exclusion, fences and progress held
 
   [[nodiscard]] double messages_per_entry() const {

@@ -13,7 +13,7 @@
 #include "core/protocol.h"
 #include "core/queue.h"
 #include "core/random.h"
-#include "properties/lock_monitor.h"
+#include "properties/monitor.h"
 #include "sim/event_queue.h"
 #include "sim/histogram.h"
 #include "sim/options.h"
@@ -32,12 +32,16 @@ class Simulation {
     for (std::size_t i = 0; i < options.setup.size(); ++i)
       nodes_.push_back(P::resume(options.setup, NodeId{i}, {}));
     if (options.busy == Busy::queue) backlog_.resize(options.setup.size());
+    if (options.wish) wishes_.resize(options.setup.size());
+    monitor_.begin(options.setup);
+    if constexpr (HasTimers<P>) alarms_.resize(nodes_.size());
+    if constexpr (KnowsSuspects) suspects_.resize(nodes_.size());
   }
 
   Result run() {
     const auto started = std::clock();
     start();
-    while (monitor_.entries() < options_.entries && advance()) {
+    while (entries_ < options_.entries && advance()) {
     }
     if constexpr (HasViews<P>) serve_the_last();
     auto result = summary();
@@ -48,42 +52,81 @@ class Simulation {
  private:
   using Message = typename P::Message;
   using InputKind = typename Input<Message>::Kind;
-  enum class What : std::uint8_t { arrival, leave, deliver, crash, detect, adopt, retire };
+  enum class What : std::uint8_t {
+    arrival,
+    leave,
+    deliver,
+    crash,
+    detect,
+    adopt,
+    retire,
+    suspect,
+    expire,
+    recover
+  };
+  // It says whom it suspects, so that the time until then can be measured.
+  static constexpr bool KnowsSuspects = requires(const P& node) {
+    { node.suspects() } -> std::convertible_to<NodeSet>;
+  };
+
+  static constexpr std::size_t timer_count() {
+    if constexpr (HasTimers<P>) return P::timers.size();
+    return 0;
+  }
 
   struct Event {
     What what = What::arrival;
+    std::uint8_t timer = 0;
     NodeId node;
-    NodeId from;
+    NodeId from;  // of a message; who is suspected; of a timer, which setting of it
     Message message;
   };
   struct Client {
     bool busy = false;  // waits or is inside
-    bool waiting = false, inside = false;
+    bool waiting = false, inside = false, dead = false;
     Time since = 0;  // when it asked
     std::uint32_t entries = 0;
   };
 
   // One event. False: nothing more will happen, or nothing good.
   bool advance() {
-    if (monitor_.violated()) return false;
+    if (!violation_.empty()) return false;
+    if (options_.until > 0 && queue_.empty()) return end_at(options_.until);
     const auto patience = 10'000'000 + 100 * nodes_.size();  // events without an entry
     if (queue_.empty() || events_ - events_at_entry_ > patience) {
-      monitor_.stalled();
+      complain("nobody gets in any more");
       return false;
     }
     auto [time, event] = queue_.pop();
+    if (options_.until > 0 && time > options_.until) return end_at(options_.until);
     now_ = time;
     ++events_;
     happen(event);
     return true;
   }
 
+  bool end_at(Time time) {
+    now_ = time;
+    return false;
+  }
+
+  void complain(const std::string& what) {
+    if (violation_.empty()) violation_ = what;
+  }
+
   void start() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       feed(NodeId{i}, {.kind = InputKind::start});
-      schedule(next_arrival(), {What::arrival, NodeId{i}});
+      if (asks(NodeId{i}))
+        schedule(options_.first ? *options_.first : next_arrival(),
+                 {.what = What::arrival, .node = NodeId{i}});
     }
-    if constexpr (HasViews<P>) start_faults();
+    if constexpr (HasViews<P>) start_views();
+    if constexpr (Mortal<P>) start_faults();
+  }
+
+  [[nodiscard]] bool asks(NodeId node) const {
+    return options_.requesters.empty() || options_.requesters.contains(node);
   }
 
   void happen(Event& event) {
@@ -96,7 +139,19 @@ class Simulation {
         return leave(event.node);
       case What::deliver:
         return deliver(event);
+      case What::expire:
+        if constexpr (HasTimers<P>) return expire(event);
+        return;
       case What::crash:
+        if constexpr (Mortal<P>) return crash(event);
+        return;
+      case What::suspect:
+        if (!users_[event.node.index()].dead)
+          feed(event.node, {.kind = InputKind::suspect, .from = event.from});
+        return;
+      case What::recover:
+        if constexpr (Recoverable<P>) return recover(event.node);
+        return;
       case What::detect:
       case What::adopt:
       case What::retire:
@@ -110,6 +165,7 @@ class Simulation {
       if (!nodes_[event.node.index()].ready(event.message))
         return early_[event.node.index()].push_back(std::move(event));
     }
+    if (users_[event.node.index()].dead) return;
     feed(event.node,
          {.kind = InputKind::receive, .from = event.from, .message = std::move(event.message)});
   }
@@ -118,8 +174,9 @@ class Simulation {
     if constexpr (HasViews<P>)
       if (ending_ || !nodes_[node.index()].present()) return;
     auto& client = users_[node.index()];
+    if (client.dead) return;
     if (options_.arrivals.kind == Arrivals::Kind::poisson)
-      schedule(next_arrival(), {What::arrival, node});
+      schedule(next_arrival(), {.what = What::arrival, .node = node});
     if (!client.busy) {
       request(node, now_);
     } else if (options_.busy == Busy::queue) {
@@ -133,13 +190,15 @@ class Simulation {
     auto& client = users_[node.index()];
     client.busy = client.waiting = true;
     client.since = since;
-    feed(node, {.kind = InputKind::request});
+    if (options_.wish) wishes_[node.index()] = options_.wish(node, random_);
+    feed(node, {.kind = InputKind::request, .demand = demand_of(node)});
   }
 
   void leave(NodeId node) {
     if constexpr (HasViews<P>)
       if (!nodes_[node.index()].present()) return;
-    monitor_.leave();
+    if (users_[node.index()].dead) return;
+    monitor_.leave(node);
     users_[node.index()].inside = false;
     const bool more = options_.busy == Busy::queue && !backlog_[node.index()].empty();
     if constexpr (P::info.overlap == Overlap::before_leaving) {
@@ -152,13 +211,15 @@ class Simulation {
       if (more) request(node, backlog_[node.index()].pop());
     }
     if (options_.arrivals.kind == Arrivals::Kind::closed)
-      schedule(next_arrival(), {What::arrival, node});
+      schedule(next_arrival(), {.what = What::arrival, .node = node});
   }
 
   void feed(NodeId node, const Input<Message>& input) {
     out_.clear();
     step(nodes_[node.index()], input, out_);
     if (options_.trace) trace(node, input);
+    if constexpr (HasTimers<P>) set_timers(node);
+    if constexpr (KnowsSuspects) note_suspicions(node);
     for (const auto& sent : out_.sends()) {
       if (sent.to != out_.everyone) {
         send(node, sent.to, sent.message);
@@ -175,7 +236,7 @@ class Simulation {
     auto at = now_ + options_.delay.draw(random_);
     if constexpr (HasViews<P>) at += delay_of_the_slow();
     if (options_.fifo) at = not_before_the_last(from, to, at);
-    queue_.push(at, {What::deliver, to, from, message});
+    queue_.push(at, {.what = What::deliver, .node = to, .from = from, .message = message});
   }
 
   // In a FIFO channel a message arrives no earlier than the one before it.
@@ -187,14 +248,47 @@ class Simulation {
 
   void enter(NodeId node, Fence fence) {
     auto& client = users_[node.index()];
-    monitor_.enter(fence);
+    const auto complaint =
+        monitor_.enter(options_.setup, {node, demand_of(node), fence, out_.units()});
+    if (complaint) complain(complaint.text);
+    inside_max_ = std::max(inside_max_, monitor_.inside());
     client.waiting = false;
     client.inside = true;
     waits_.add(now_ - client.since);
     ++client.entries;
+    ++entries_;
+    if (options_.interval > 0) count_in_interval();
     events_at_entry_ = events_;
-    schedule(options_.hold.draw(random_), {What::leave, node});
-    if (options_.progress && monitor_.entries() % 65536 == 0) options_.progress(monitor_.entries());
+    schedule(options_.hold.draw(random_), {.what = What::leave, .node = node});
+    if (options_.progress && entries_ % 65536 == 0) options_.progress(entries_);
+  }
+
+  [[nodiscard]] Demand demand_of(NodeId node) const {
+    return options_.wish ? wishes_[node.index()].demand() : Demand{};
+  }
+
+  void count_in_interval() {
+    const auto interval = static_cast<std::size_t>(now_ / options_.interval);
+    if (by_interval_.size() <= interval) by_interval_.resize(interval + 1);
+    ++by_interval_[interval];
+  }
+
+  // ---- timers, if the protocol has them
+
+  // Each setting of a timer has a number; only the last one counts.
+  void set_timers(NodeId node) {
+    for (const auto& alarm : out_.alarms()) {
+      const auto setting = ++alarms_[node.index()][alarm.timer];
+      if (alarm.delay_ns >= 0)
+        schedule(
+            alarm.delay_ns,
+            {.what = What::expire, .timer = alarm.timer, .node = node, .from = NodeId{setting}});
+    }
+  }
+  void expire(const Event& event) {
+    if (users_[event.node.index()].dead) return;
+    if (alarms_[event.node.index()][event.timer] != event.from.value) return;
+    feed(event.node, {.kind = InputKind::expire, .number = event.timer});
   }
 
   void schedule(Time delay, Event&& event) { queue_.push(now_ + delay, std::move(event)); }
@@ -205,32 +299,79 @@ class Simulation {
     return static_cast<Time>(random_.exponential() * 1e9 / options_.arrivals.rate);
   }
 
-  // ---- faults, if the protocol has views
+  // ---- faults, if nodes may crash
 
   void start_faults() {
+    crashes_left_ = options_.faults.crashes.size();
+    crashed_at_.resize(nodes_.size());
+    for (const auto& [time, node] : options_.faults.crashes)
+      schedule(time, {.what = What::crash, .node = node});
+    for (const auto& [time, node] : options_.faults.recoveries)
+      schedule(time, {.what = What::recover, .node = node});
+  }
+
+  // The user dies with its node. The dead are not inside. What else happens at the same moment
+  // happens before.
+  void crash(Event& event) {
+    const auto node = event.node;
+    auto& client = users_[node.index()];
+    if (event.from == nobody) {
+      event.from = node;
+      return schedule(0, std::move(event));
+    }
+    if (client.inside) monitor_.leave(node);
+    client = {.dead = !HasViews<P>, .entries = client.entries};
+    feed(node, {.kind = InputKind::crash});
+    crashed_at_[node.index()] = now_;
+    --crashes_left_;
+    if constexpr (HasViews<P>)
+      schedule(options_.faults.detect.draw(random_), {.what = What::detect, .node = node});
+    if constexpr (HasTimers<P>)
+      for (auto& setting : alarms_[node.index()]) ++setting;
+    if constexpr (Suspecting<P>)
+      if (options_.setup.semaphore.detector == Detector::told) tell_everybody(node);
+  }
+
+  void tell_everybody(NodeId dead) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (!users_[i].dead)
+        schedule(options_.faults.detect.draw(random_),
+                 {.what = What::suspect, .node = NodeId{i}, .from = dead});
+  }
+
+  void recover(NodeId node) {
+    if (!users_[node.index()].dead) return;
+    users_[node.index()].dead = false;
+    feed(node, {.kind = InputKind::recover});
+    if (asks(node)) schedule(next_arrival(), {.what = What::arrival, .node = node});
+  }
+
+  // How long it took this node to suspect each of the dead.
+  void note_suspicions(NodeId node) {
+    const NodeSet& now = nodes_[node.index()].suspects();
+    auto& before = suspects_[node.index()];
+    if (now == before) return;
+    now.for_each([&](NodeId other) {
+      if (!before.contains(other) && users_[other.index()].dead)
+        detections_.add(now_ - crashed_at_[other.index()]);
+    });
+    before = now;
+  }
+
+  // ---- views, if the protocol has them
+
+  void start_views() {
     early_.resize(nodes_.size());
     view_.epoch = options_.setup.epoch;
     view_.members = living();
-    crashes_left_ = options_.faults.crashes.size();
-    for (const auto& [time, node] : options_.faults.crashes) schedule(time, {What::crash, node});
-    if (options_.faults.retire_every > 0) schedule(options_.faults.retire_every, {What::retire});
+    if (options_.faults.retire_every > 0)
+      schedule(options_.faults.retire_every, {.what = What::retire});
   }
 
   void change(const Event& event) {
-    if (event.what == What::crash) crash(event.node);
     if (event.what == What::detect) detect();
     if (event.what == What::adopt) adopt(event.node);
     if (event.what == What::retire && !ending_) retire();
-  }
-
-  // The user dies with its node. The dead are not inside.
-  void crash(NodeId node) {
-    auto& client = users_[node.index()];
-    if (client.inside) monitor_.leave();
-    client = {.entries = client.entries};
-    feed(node, {.kind = InputKind::crash});
-    --crashes_left_;
-    schedule(options_.faults.detect.draw(random_), {What::detect, node});
   }
 
   // A view is without all that are dead by then.
@@ -240,7 +381,7 @@ class Simulation {
     ++view_.epoch;
     view_.members = std::move(members);
     view_.members.for_each([&](NodeId node) {
-      schedule(options_.faults.adopt.draw(random_), {What::adopt, node});
+      schedule(options_.faults.adopt.draw(random_), {.what = What::adopt, .node = node});
     });
   }
 
@@ -254,7 +395,7 @@ class Simulation {
 
   // Wherever somebody takes itself for the lock's home.
   void retire() {
-    schedule(options_.faults.retire_every, {What::retire});
+    schedule(options_.faults.retire_every, {.what = What::retire});
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (nodes_[i].retirable()) feed(NodeId{i}, {.kind = InputKind::retire});
   }
@@ -285,7 +426,11 @@ class Simulation {
     TraceStep step;
     step.time_ns = now_;
     step.node = node;
-    step.kind = static_cast<TraceStep::Kind>(input.kind);
+    step.kind = input.kind;
+    if (input.kind == InputKind::request && options_.wish) step.wish = wishes_[node.index()];
+    if (input.kind == InputKind::suspect) step.about = input.from;
+    if constexpr (HasTimers<P>)
+      if (input.kind == InputKind::expire) step.detail = std::string(P::timers[input.number]);
     if (input.kind == InputKind::start && out_.sends().empty()) return;
     if (input.kind == InputKind::receive)
       step.takes.push_back(trace_message(input.from, node, input.message));
@@ -298,13 +443,14 @@ class Simulation {
     }
     step.entered = out_.granted().has_value();
     if (step.entered) step.fence = *out_.granted();
+    step.units.assign(out_.units().begin(), out_.units().end());
     options_.trace(step);
   }
 
   [[nodiscard]] Result summary() const {
     constexpr double ms = 1e6;
     Result result;
-    result.entries = monitor_.entries();
+    result.entries = entries_;
     for (std::size_t i = 0; i < by_kind_.size(); ++i) {
       result.messages_by_kind.emplace_back(Message::kinds[i], by_kind_[i]);
       result.messages += by_kind_[i];
@@ -313,14 +459,19 @@ class Simulation {
     result.wait_p50_ms = static_cast<double>(waits_.quantile(0.50)) / ms;
     result.wait_p99_ms = static_cast<double>(waits_.quantile(0.99)) / ms;
     result.wait_max_ms = static_cast<double>(waits_.max()) / ms;
-    result.inside_max = monitor_.inside_max();
+    result.inside_max = inside_max_;
     result.lost_arrivals = lost_arrivals_;
     result.simulated_seconds = static_cast<double>(now_) / 1e9;
     result.events = events_;
     result.digest = digest_.value();
-    result.violation = monitor_.violation();
+    result.violation = violation_;
+    result.entries_by_interval = by_interval_;
+    result.suspicions = detections_.count();
+    result.detection_mean_ms = detections_.mean() / ms;
+    result.detection_max_ms = static_cast<double>(detections_.max()) / ms;
     double sum = 0, squares = 0;
     for (const auto& client : users_) {
+      if (client.waiting) ++result.waiting_at_end;
       sum += client.entries;
       squares += static_cast<double>(client.entries) * client.entries;
     }
@@ -333,16 +484,23 @@ class Simulation {
   EventQueue<Event> queue_;
   std::vector<P> nodes_;
   std::vector<Client> users_;
+  std::vector<Wish> wishes_;             // of each node, the last
   std::vector<Queue<Time, 1>> backlog_;  // when each waiting arrival came
   boost::unordered_flat_map<std::uint64_t, Time> last_arrival_;
   Effects<Message> out_;
-  LockMonitor monitor_;
-  Histogram waits_;
+  Monitor<P::info.primitive> monitor_;
+  std::string violation_;
+  Histogram waits_, detections_;
   std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
   Time now_ = 0;
-  std::uint64_t events_ = 0, events_at_entry_ = 0, lost_arrivals_ = 0;
+  std::uint64_t events_ = 0, events_at_entry_ = 0, lost_arrivals_ = 0, entries_ = 0;
+  std::size_t inside_max_ = 0;
+  std::vector<std::uint64_t> by_interval_;
   Digest digest_;
 
+  std::vector<std::array<std::uint32_t, timer_count()>> alarms_;  // of each node, settings so far
+  std::vector<NodeSet> suspects_;                                 // of each node, as last seen
+  std::vector<Time> crashed_at_;
   ViewChange view_;                        // as the registry has it
   std::vector<std::vector<Event>> early_;  // at each node, of views that it does not know
   std::size_t crashes_left_ = 0;

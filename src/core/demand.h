@@ -1,0 +1,45 @@
+// What a request asks for, and what a grant gives.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/fence.h"
+
+namespace turno {
+
+// What kind of shared thing an algorithm gives turns at.
+enum class Primitive : std::uint8_t { lock, semaphore, room, reservation, election, detection };
+
+// So many instances of one type of resource.
+struct Need {
+  std::uint16_t type = 0, count = 1;
+  bool operator==(const Need&) const = default;
+};
+
+// A lock or a semaphore asks for nothing but its turn, a room for a group, a reservation for
+// several resources at once. It is a view: what `needs` shows lives as long as the call.
+struct Demand {
+  std::uint32_t group = 0;
+  std::span<const Need> needs{};
+};
+
+// The same, kept.
+struct Wish {
+  std::uint32_t group = 0;
+  std::vector<Need> needs{};
+
+  [[nodiscard]] Demand demand() const { return {group, needs}; }
+  bool operator==(const Wish&) const = default;
+};
+
+// One thing that a grant gives: a lock and a room have number 0 only, a semaphore has as many as
+// permits, a reservation one for each instance. The fences of one unit only grow.
+struct Unit {
+  std::uint32_t number = 0;
+  Fence fence;
+  bool operator==(const Unit&) const = default;
+};
+
+}  // namespace turno

@@ -1,0 +1,218 @@
+// Watches one shared thing from outside, as its users see it: who is inside with what, whether that
+// is allowed, and whether fences only grow. A monitor is a small value: the checker keeps one in
+// every world.
+#pragma once
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/demand.h"
+#include "core/describe.h"
+#include "core/fence.h"
+#include "core/node_id.h"
+#include "core/setup.h"
+
+namespace turno {
+
+// What is wrong with a grant; no property: nothing.
+struct Complaint {
+  std::string_view property;
+  std::string text;
+
+  [[nodiscard]] explicit operator bool() const { return !property.empty(); }
+};
+
+inline Complaint not_grown(Fence fence, Fence last, const std::string& of = "") {
+  return {"fence", "fence " + describe(fence) + of + " is granted after fence " + describe(last)};
+}
+
+// A grant as a monitor sees it.
+struct Entry {
+  NodeId node;
+  Demand demand;
+  Fence fence;
+  std::span<const Unit> units;
+};
+
+// For what has no users inside: elections and detectors.
+template <Primitive>
+class Monitor {
+ public:
+  void begin(const Setup& /*setup*/) {}
+  void hold(NodeId /*node*/) {}
+  Complaint enter(const Setup& /*setup*/, const Entry& /*entry*/) { return {}; }
+  void leave(NodeId /*node*/) {}
+  [[nodiscard]] std::size_t inside() const { return 0; }
+  [[nodiscard]] Fence last() const { return {}; }
+  [[nodiscard]] auto fields() const { return std::tuple<>(); }
+  bool operator==(const Monitor&) const = default;
+};
+
+// Never two inside.
+template <>
+class Monitor<Primitive::lock> {
+ public:
+  void begin(const Setup& setup) { last_ = Fence::at(setup.epoch); }
+  void hold(NodeId /*node*/) { ++inside_; }
+  Complaint enter(const Setup& /*setup*/, const Entry& entry) {
+    const auto before = std::exchange(last_, std::max(last_, entry.fence));
+    if (++inside_ > 1) return {"exclusion", "two nodes are inside at once"};
+    return entry.fence > before ? Complaint{} : not_grown(entry.fence, before);
+  }
+  void leave(NodeId /*node*/) { --inside_; }
+  [[nodiscard]] std::size_t inside() const { return inside_; }
+  [[nodiscard]] Fence last() const { return last_; }
+  [[nodiscard]] auto fields() const { return std::tie(last_, inside_); }
+  bool operator==(const Monitor&) const = default;
+
+ private:
+  Fence last_;
+  std::uint32_t inside_ = 0;
+};
+
+// Units that nobody shares: each has a holder, and its fences only grow.
+class Holdings {
+ public:
+  void begin(std::size_t units) { units_.resize(units); }
+  Complaint take(NodeId node, const Unit& unit, std::string_view name) {
+    const auto called = std::string(name) + " " + std::to_string(unit.number);
+    if (unit.number >= units_.size()) return {"addressee", "there is no " + called};
+    auto& held = units_[unit.number];
+    if (held.holder != nobody) return {"exclusion", "two nodes hold " + called};
+    const auto before = std::exchange(held.last, unit.fence);
+    held.holder = node;
+    return unit.fence > before ? Complaint{} : not_grown(unit.fence, before, " of " + called);
+  }
+  void give_back_all(NodeId node) {
+    for (auto& unit : units_)
+      if (unit.holder == node) unit.holder = nobody;
+  }
+  [[nodiscard]] Fence last() const {
+    Fence last;
+    for (const auto& unit : units_) last = std::max(last, unit.last);
+    return last;
+  }
+  [[nodiscard]] auto fields() const { return std::tie(units_); }
+  bool operator==(const Holdings&) const = default;
+
+ private:
+  struct Held {
+    Fence last;
+    NodeId holder;
+    [[nodiscard]] auto fields() const { return std::tie(last, holder); }
+    bool operator==(const Held&) const = default;
+  };
+  boost::container::small_vector<Held, 3> units_;
+};
+
+// Never more inside than permits, and nobody shares a permit. A grant that names none only counts.
+template <>
+class Monitor<Primitive::semaphore> {
+ public:
+  void begin(const Setup& setup) { permits_.begin(setup.semaphore.permits); }
+  void hold(NodeId /*node*/) { ++inside_; }
+  Complaint enter(const Setup& setup, const Entry& entry) {
+    if (++inside_ > setup.semaphore.permits)
+      return {"exclusion", std::to_string(inside_) + " nodes are inside at once, with " +
+                               std::to_string(setup.semaphore.permits) + " permits"};
+    if (entry.units.size() > 1) return {"addressee", "a grant names two permits"};
+    return entry.units.empty() ? Complaint{}
+                               : permits_.take(entry.node, entry.units.front(), "permit");
+  }
+  void leave(NodeId node) {
+    --inside_;
+    permits_.give_back_all(node);
+  }
+  [[nodiscard]] std::size_t inside() const { return inside_; }
+  [[nodiscard]] Fence last() const { return permits_.last(); }
+  [[nodiscard]] auto fields() const { return std::tie(permits_, inside_); }
+  bool operator==(const Monitor&) const = default;
+
+ private:
+  Holdings permits_;
+  std::uint32_t inside_ = 0;
+};
+
+// Never two groups inside, and of one group never more than its capacity. Those of one session
+// share its fence.
+template <>
+class Monitor<Primitive::room> {
+ public:
+  void begin(const Setup& setup) { last_ = Fence::at(setup.epoch); }
+  void hold(NodeId /*node*/) { ++inside_; }
+  Complaint enter(const Setup& setup, const Entry& entry) {
+    const auto group = entry.demand.group;
+    const auto& capacity = setup.room.capacity;
+    const bool same_session = entry.fence == last_ && group == group_;
+    const auto before = std::exchange(last_, std::max(last_, entry.fence));
+    if (++inside_ > 1 && group != group_)
+      return {"exclusion", "groups " + std::to_string(group_) + " and " + std::to_string(group) +
+                               " are inside at once"};
+    group_ = group;
+    if (group < capacity.size() && inside_ > capacity[group])
+      return {"exclusion",
+              "more of group " + std::to_string(group) + " are inside than it may have"};
+    return entry.fence > before || same_session ? Complaint{} : not_grown(entry.fence, before);
+  }
+  void leave(NodeId /*node*/) { --inside_; }
+  [[nodiscard]] std::size_t inside() const { return inside_; }
+  [[nodiscard]] Fence last() const { return last_; }
+  [[nodiscard]] auto fields() const { return std::tie(last_, group_, inside_); }
+  bool operator==(const Monitor&) const = default;
+
+ private:
+  Fence last_;
+  std::uint32_t group_ = 0;  // of the last who entered
+  std::uint32_t inside_ = 0;
+};
+
+// Nobody shares an instance, and everybody gets exactly what it asked for.
+template <>
+class Monitor<Primitive::reservation> {
+ public:
+  void begin(const Setup& setup) { instances_.begin(setup.resources.type_of.size()); }
+  void hold(NodeId /*node*/) { ++inside_; }
+  Complaint enter(const Setup& setup, const Entry& entry) {
+    ++inside_;
+    for (const auto& unit : entry.units)
+      if (auto complaint = instances_.take(entry.node, unit, "instance")) return complaint;
+    return covers(setup, entry) ? Complaint{}
+                                : Complaint{"exclusion",
+                                            "a node enters with other instances than "
+                                            "it asked for"};
+  }
+  void leave(NodeId node) {
+    --inside_;
+    instances_.give_back_all(node);
+  }
+  [[nodiscard]] std::size_t inside() const { return inside_; }
+  [[nodiscard]] Fence last() const { return instances_.last(); }
+  [[nodiscard]] auto fields() const { return std::tie(instances_, inside_); }
+  bool operator==(const Monitor&) const = default;
+
+ private:
+  static bool covers(const Setup& setup, const Entry& entry) {
+    std::size_t wanted = 0;
+    const auto& type_of = setup.resources.type_of;
+    return std::all_of(entry.demand.needs.begin(), entry.demand.needs.end(),
+                       [&](const Need& need) {
+                         wanted += need.count;
+                         const auto got = std::count_if(
+                             entry.units.begin(), entry.units.end(),
+                             [&](const Unit& unit) { return type_of[unit.number] == need.type; });
+                         return got == need.count;
+                       }) &&
+           wanted == entry.units.size();
+  }
+
+  Holdings instances_;
+  std::uint32_t inside_ = 0;
+};
+
+}  // namespace turno
