@@ -170,9 +170,11 @@ class Explorer : private Search {
       const auto& user = world.users[i];
       if (user.inside && !options_.staying)
         add({InputKind::release, index}, NodeId{i}, {.kind = InputKind::release});
-      if (may_want(user, NodeId{i}, is_there(world.nodes[i])))
-        add({InputKind::request, index}, NodeId{i},
-            {.kind = InputKind::request, .demand = next_demand(NodeId{i}, user)});
+      if (may_want(user, NodeId{i}, is_there(world.nodes[i]))) {
+        for (std::uint16_t wish = 0; wish < wishes(NodeId{i}); ++wish)
+          add({InputKind::request, index, wish}, NodeId{i},
+              {.kind = InputKind::request, .demand = next_demand(NodeId{i}, user, wish)});
+      }
       if constexpr (Withdrawable<P>)
         if (user.waiting > 0 && world.outside->spent.withdrawals < options_.withdrawals)
           add({.kind = InputKind::withdraw, .index = index, .fault = true}, NodeId{i},
@@ -308,6 +310,7 @@ class Explorer : private Search {
     auto& monitor = successor.outside.monitor;
     if (input.kind == InputKind::request) {
       ++user.waiting;
+      user.wish = successor.action.other;
       if (!options_.forever) --user.left;
     }
     if (input.kind == InputKind::release) {
@@ -387,11 +390,21 @@ class Explorer : private Search {
                ? static_cast<std::uint16_t>(options_.scripts[node.index()].size())
                : std::uint16_t{0};
   }
-  [[nodiscard]] Demand next_demand(NodeId node, const User& user) const {
-    return scripted(node, user.left);
+  [[nodiscard]] const std::vector<Wish>* menu_of(NodeId node) const {
+    const auto& menus = options_.menus;
+    return menus.empty() ? nullptr : &menus[node.index() < menus.size() ? node.index() : 0];
+  }
+  [[nodiscard]] std::size_t wishes(NodeId node) const {
+    const auto* menu = menu_of(node);
+    return menu == nullptr ? 1 : menu->size();
+  }
+  [[nodiscard]] Demand next_demand(NodeId node, const User& user, std::size_t wish) const {
+    const auto* menu = menu_of(node);
+    return menu == nullptr ? scripted(node, user.left) : (*menu)[wish].demand();
   }
   [[nodiscard]] Demand last_demand(NodeId node, const User& user) const {
-    return scripted(node, user.left + 1U);
+    const auto* menu = menu_of(node);
+    return menu == nullptr ? scripted(node, user.left + 1U) : (*menu)[user.wish].demand();
   }
   [[nodiscard]] Demand scripted(NodeId node, std::size_t left) const {
     if (node.index() >= options_.scripts.size()) return {};
@@ -433,7 +446,7 @@ class Explorer : private Search {
   // Fair actions: whoever is inside leaves, and whatever travels arrives. A message is recognised
   // by what does not get renumbered.
   [[nodiscard]] static Graph::Label label(const WorldView<P>& world, const Action& action) {
-    if (action.kind == InputKind::request) return 0;
+    if (action.kind == InputKind::request) return 0;  // nobody must ask
     if (action.kind == InputKind::release) return action.index + 1U;
     if (!action.takes_message()) return 0x40000000U + action.index * 256U + action.other;
     const auto& flight = world.flights[action.index];
@@ -549,7 +562,7 @@ class Explorer : private Search {
       trace.takes.push_back(trace_message(flight.from, flight.to, flight.message));
     }
     if (action.kind == InputKind::request) {
-      const auto demand = next_demand(successor.at, world.users[action.index]);
+      const auto demand = next_demand(successor.at, world.users[action.index], action.other);
       trace.wish = {demand.group, {demand.needs.begin(), demand.needs.end()}};
     }
     if (action.kind == InputKind::suspect) trace.about = NodeId{action.other};

@@ -46,6 +46,9 @@ struct Options {
   std::vector<NodeId> holders;  // who is inside at the start
   // What each node asks for, one wish a request. Empty: `requests` times nothing in particular.
   std::vector<std::vector<Wish>> scripts;
+  // What a request may ask for, one list a node (a single list: for all). Each request asks for any
+  // of them; empty: see `scripts`.
+  std::vector<std::vector<Wish>> menus;
   bool staying = false;           // who is inside never leaves
   std::uint32_t withdrawals = 0;  // how often a user may give up waiting
   Faults faults;

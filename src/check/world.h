@@ -102,8 +102,8 @@ struct Successor {
 template <Protocol P, class Lens = PlainLens>
 std::uint64_t hash_node(NodeId id, const P& node, const User& user, const Lens& lens = {}) {
   Digest digest(id.value + 1);
-  digest.add((std::uint64_t{user.left} << 16) | (std::uint64_t{user.waiting} << 1) |
-             (user.inside ? 1U : 0U));
+  digest.add((std::uint64_t{user.wish} << 32) | (std::uint64_t{user.left} << 16) |
+             (std::uint64_t{user.waiting} << 1) | (user.inside ? 1U : 0U));
   if constexpr (has_deaths<P> || HasTimers<P>)
     digest.add((std::uint64_t{user.told} << 32) | (std::uint64_t{user.timers} << 16) |
                (std::uint64_t{user.crashes} << 1) | (user.dead ? 1U : 0U));

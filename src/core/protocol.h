@@ -240,6 +240,7 @@ struct User {
   bool dead = false;
   std::uint8_t crashes = 0;
   std::uint8_t timers = 0;
+  std::uint16_t wish = 0;  // which of its wishes it asked for last, if it may choose
   std::uint32_t told = 0;
 
   bool operator==(const User&) const = default;
