@@ -330,6 +330,7 @@ class Explorer : private Search {
       successor.complaint =
           monitor.enter(options_.setup, {successor.at, last_demand(successor.at, user),
                                          *successor.out.granted(), successor.out.units()});
+      user.wish = 0;
     }
     successor.node_hash = hash_node(successor.at, successor.node, user);
   }
@@ -359,6 +360,7 @@ class Explorer : private Search {
         break;
       case InputKind::withdraw:
         --user.waiting;
+        user.wish = 0;
         ++spent.withdrawals;
         break;
       case InputKind::lose:
