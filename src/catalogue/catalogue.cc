@@ -24,14 +24,20 @@ std::vector<Algorithm> describe_all(List<P...>) {
 }
 
 struct Catalogue {
-  std::vector<Algorithm> locks = describe_all(Locks{});
+  std::vector<Algorithm> algorithms = describe_all(Algorithms{});
   std::vector<Algorithm> printed = describe_all(AsPublished{});
-  Catalogue() { fill_from_all_shards(locks, printed); }
+  Catalogue() { fill_from_all_shards(algorithms, printed); }
 };
 
 const Catalogue& catalogue() {
   static const Catalogue all;
   return all;
+}
+
+const Algorithm* find(std::span<const Algorithm> algorithms, std::string_view name) {
+  for (const auto& algorithm : algorithms)
+    if (algorithm.info.name == name) return &algorithm;
+  return nullptr;
 }
 
 // How many letters must be changed, added or removed to get from one word to the other.
@@ -52,14 +58,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::span<const Algorithm> locks() { return catalogue().locks; }
+std::span<const Algorithm> algorithms() { return catalogue().algorithms; }
+std::span<const Algorithm> locks() { return algorithms().first(Locks::size); }
 std::span<const Algorithm> printed() { return catalogue().printed; }
 
-const Algorithm* find_lock(std::string_view name) {
-  for (const auto& algorithm : locks())
-    if (algorithm.info.name == name) return &algorithm;
-  return nullptr;
-}
+const Algorithm* find_algorithm(std::string_view name) { return find(algorithms(), name); }
+const Algorithm* find_lock(std::string_view name) { return find(locks(), name); }
 
 std::vector<Refutable> refutable() {
   std::vector<Refutable> all;
@@ -69,7 +73,7 @@ std::vector<Refutable> refutable() {
           {&algorithm, &algorithm.departures[i], static_cast<std::uint8_t>(i + 1), published});
   };
   for (const auto& algorithm : printed()) add(algorithm, true);
-  for (const auto& algorithm : locks()) add(algorithm, false);
+  for (const auto& algorithm : algorithms()) add(algorithm, false);
   return all;
 }
 

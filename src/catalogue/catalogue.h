@@ -22,12 +22,14 @@ struct Algorithm {
   std::span<const Departure> departures;
 };
 
-// The lock algorithms, in the order of the list.
+// All, in the order of the list; the locks come first.
+std::span<const Algorithm> algorithms();
 std::span<const Algorithm> locks();
-// What is printed wrongly. The name is that of the lock that is right.
+// What is printed wrongly. The name is that of the algorithm that is right.
 std::span<const Algorithm> printed();
 
 // Null if there is none of that name.
+const Algorithm* find_algorithm(std::string_view name);
 const Algorithm* find_lock(std::string_view name);
 
 // A departure and where it is implemented; `number` goes into Setup::departure.

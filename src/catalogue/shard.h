@@ -10,9 +10,9 @@
 
 namespace turno {
 
-void fill_from_all_shards(std::vector<Algorithm>& locks, std::vector<Algorithm>& printed);
+void fill_from_all_shards(std::vector<Algorithm>& algorithms, std::vector<Algorithm>& printed);
 
 template <std::size_t Shard>
-void fill_shard(std::vector<Algorithm>& locks, std::vector<Algorithm>& printed);
+void fill_shard(std::vector<Algorithm>& algorithms, std::vector<Algorithm>& printed);
 
 }  // namespace turno
