@@ -1,0 +1,88 @@
+#include "properties/monitor.h"
+
+#include <gtest/gtest.h>
+
+namespace turno {
+namespace {
+
+constexpr NodeId a{0}, b{1}, c{2};
+Fence fence(std::uint64_t count) { return Fence::at(1, count); }
+
+template <Primitive Kind>
+Monitor<Kind> watching(const Setup& setup) {
+  Monitor<Kind> monitor;
+  monitor.begin(setup);
+  return monitor;
+}
+
+TEST(LockMonitor, SeesTwoInsideAndFencesThatDoNotGrow) {
+  const turno::Setup setup;
+  auto monitor = watching<Primitive::lock>(setup);
+  EXPECT_FALSE(monitor.enter(setup, {.node = a, .fence = fence(1)}));
+  EXPECT_EQ(monitor.enter(setup, {.node = b, .fence = fence(2)}).property, "exclusion");
+  monitor.leave(a);
+  monitor.leave(b);
+  EXPECT_EQ(monitor.enter(setup, {.node = c, .fence = fence(2)}).property, "fence");
+}
+
+TEST(SemaphoreMonitor, CountsPermitsAndKeepsThemApart) {
+  turno::Setup setup;
+  setup.semaphore.permits = 2;
+  auto monitor = watching<Primitive::semaphore>(setup);
+  const auto enter = [&](NodeId node, std::uint32_t permit, std::uint64_t count) {
+    const Unit unit{permit, fence(count)};
+    return monitor.enter(setup, {.node = node, .fence = unit.fence, .units = {&unit, 1}});
+  };
+  EXPECT_FALSE(enter(a, 0, 5));
+  EXPECT_FALSE(enter(b, 1, 3));  // fences belong to a permit
+  EXPECT_EQ(enter(c, 1, 6).property, "exclusion");
+  monitor.leave(c);
+  monitor.leave(b);
+  EXPECT_EQ(enter(b, 0, 6).text, "two nodes hold permit 0");
+  monitor.leave(b);
+  EXPECT_EQ(enter(c, 1, 3).property, "fence");
+  monitor.leave(c);
+  EXPECT_EQ(enter(c, 2, 9).property, "addressee");
+}
+
+TEST(RoomMonitor, KeepsGroupsApartAndSessionsInOrder) {
+  turno::Setup setup;
+  setup.room.capacity = {9, 2};
+  auto monitor = watching<Primitive::room>(setup);
+  const auto enter = [&](NodeId node, std::uint32_t group, std::uint64_t count) {
+    return monitor.enter(setup, {.node = node, .demand = {.group = group}, .fence = fence(count)});
+  };
+  EXPECT_FALSE(enter(a, 1, 4));
+  EXPECT_FALSE(enter(b, 1, 4));
+  EXPECT_EQ(enter(c, 1, 4).property, "exclusion");  // more than its capacity
+  monitor.leave(c);
+  EXPECT_EQ(enter(c, 0, 5).property, "exclusion");
+  monitor.leave(a);
+  monitor.leave(b);
+  monitor.leave(c);
+  EXPECT_FALSE(enter(a, 0, 6));
+  monitor.leave(a);
+  EXPECT_EQ(enter(a, 1, 6).property, "fence");  // as old as the other group's session
+  monitor.leave(a);
+  EXPECT_FALSE(enter(a, 1, 7));
+}
+
+TEST(ReservationMonitor, GivesEachInstanceOnceAndWhatWasAskedFor) {
+  turno::Setup setup;
+  setup.resources.type_of = {0, 0, 1};
+  auto monitor = watching<Primitive::reservation>(setup);
+  const std::vector<Need> needs = {{0, 1}, {1, 1}};
+  const auto enter = [&](NodeId node, std::vector<Unit> units) {
+    return monitor.enter(setup, {.node = node, .demand = {.needs = needs}, .units = units});
+  };
+  EXPECT_FALSE(enter(a, {{0, fence(1)}, {2, fence(1)}}));
+  EXPECT_EQ(enter(b, {{1, fence(1)}, {2, fence(2)}}).text, "two nodes hold instance 2");
+  monitor.leave(a);
+  monitor.leave(b);
+  EXPECT_EQ(enter(c, {{0, fence(2)}, {1, fence(2)}}).property, "exclusion");  // two of one type
+  monitor.leave(c);
+  EXPECT_EQ(enter(c, {{0, fence(2)}, {2, fence(9)}}).property, "fence");
+}
+
+}  // namespace
+}  // namespace turno
