@@ -122,6 +122,7 @@ class Monitor<Primitive::semaphore> {
       return {"exclusion", std::to_string(inside_) + " nodes are inside at once, with " +
                                std::to_string(setup.semaphore.permits) + " permits"};
     if (entry.units.size() > 1) return {"addressee", "a grant names two permits"};
+    nameless_ |= entry.units.empty();
     return entry.units.empty() ? Complaint{}
                                : permits_.take(entry.node, entry.units.front(), "permit");
   }
@@ -130,12 +131,13 @@ class Monitor<Primitive::semaphore> {
     permits_.give_back_all(node);
   }
   [[nodiscard]] std::size_t inside() const { return inside_; }
-  [[nodiscard]] Fence last() const { return permits_.last(); }
-  [[nodiscard]] auto fields() const { return std::tie(permits_, inside_); }
+  [[nodiscard]] Fence last() const { return std::max(permits_.last(), Fence{nameless_ ? 1U : 0U}); }
+  [[nodiscard]] auto fields() const { return std::tie(permits_, nameless_, inside_); }
   bool operator==(const Monitor&) const = default;
 
  private:
   Holdings permits_;
+  bool nameless_ = false;  // somebody got a permit without a name
   std::uint32_t inside_ = 0;
 };
 
