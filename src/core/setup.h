@@ -22,10 +22,13 @@ struct SemaphoreSetup {
   std::uint32_t permits = 1;
   bool fixed_threshold = false;  // suspects still count as possible holders
   bool reply_acknowledges = false;
-  bool direct = false;  // requests go straight to everybody, not along the tree
+  bool direct = false;   // requests go straight to everybody, not along the tree
+  bool counted = false;  // permits have no names: grants only count, as published
+  bool lossy = false;    // links lose messages: who waits asks again
   std::int64_t acknowledge_within_ns = 80'000'000;
   Detector detector = Detector::told;
   std::int64_t test_every_ns = 1'000'000'000, test_timeout_ns = 40'000'000;
+  bool operator==(const SemaphoreSetup&) const = default;
 };
 
 // When a room that is in use lets others of its group in.
@@ -64,6 +67,15 @@ struct SiteSetup {
   [[nodiscard]] bool together(NodeId a, NodeId b) const { return at(a) == at(b); }
 };
 
+// Of an election: how long to wait, and how a node notices that its coordinator is gone.
+struct ElectionSetup {
+  std::int64_t answer_within_ns = 500'000'000;    // to one question
+  std::int64_t finish_within_ns = 5'000'000'000;  // from an answer to the result
+  // So often a node asks its coordinator whether it is there. 0: it is told, as the checker does.
+  std::int64_t ask_every_ns = 0;
+  NodeSet watchers;  // who notices; empty: everybody
+};
+
 struct Setup {
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
@@ -75,6 +87,7 @@ struct Setup {
   RoomSetup room{};
   ResourceSetup resources{};
   SiteSetup sites{};
+  ElectionSetup election{};
   std::uint8_t departure = 0;  // 0: the algorithm; k: its k-th departure, to be refuted
 
   // For recovery: the setup of a view with so many members and this one as its root, and who is
