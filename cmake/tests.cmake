@@ -61,7 +61,9 @@ target_link_libraries(digest_test PRIVATE turno_sim turno_quorum GTest::gtest_ma
 gtest_discover_tests(digest_test TEST_PREFIX digest.)
 
 # What the protocols need from elsewhere is read from their compiled form: src/core/architecture_test.cc.
-add_library(turno_pure OBJECT src/protocols/purity.cc src/protocols/quorum/constructions.cc)
+set(pure_sources ${quorum_sources})
+list(FILTER pure_sources EXCLUDE REGEX "cover_search")  # draws random numbers; no part of a protocol
+add_library(turno_pure OBJECT src/protocols/purity.cc ${pure_sources})
 add_library(turno_impure OBJECT src/core/impure_canary.cc)
 foreach(library turno_pure turno_impure)
   target_compile_options(${library} PRIVATE -fno-sanitize=all -O2)

@@ -93,11 +93,11 @@ Quorums parse_quorums(std::string_view text, std::uint64_t nodes) {
 
 Quorums chosen_quorums(const System& system) {
   const auto wanted = system.quorums.empty() ? "cyclic" : system.quorums;
-  const auto found =
-      std::find(quorum_construction_names.begin(), quorum_construction_names.end(), wanted);
-  if (found != quorum_construction_names.end())
-    return quorums(static_cast<QuorumConstruction>(found - quorum_construction_names.begin()),
-                   system.nodes);
+  if (const auto construction = quorum_construction_named(wanted)) {
+    if (!possible(*construction, system.nodes))
+      throw UsageError(why_impossible(*construction, system.nodes));
+    return quorums(*construction, system.nodes);
+  }
   if (wanted.find_first_not_of("0123456789.,") != std::string::npos)
     throw UsageError("there are no quorums " + quoted(wanted) + "; there are " +
                      joined(quorum_construction_names) +
@@ -127,6 +127,15 @@ void check_nodes(const System& system) {
 }
 
 }  // namespace
+
+std::string why_impossible(QuorumConstruction construction, std::uint64_t nodes) {
+  std::string near;
+  for (auto n : possible_near(construction, nodes))
+    near += (near.empty() ? "" : " or ") + std::to_string(n);
+  const std::string name(quorum_construction_names[static_cast<std::size_t>(construction)]);
+  return "there are no " + name + " quorums for " + std::to_string(nodes) + " nodes, but for " +
+         near + ": a plane has q^2 + q + 1 points, q a power of a prime";
+}
 
 std::string_view default_topology(const Info& info) {
   switch (info.shape) {

@@ -13,6 +13,7 @@
 #include "core/protocol.h"
 #include "core/setup.h"
 #include "core/topology.h"
+#include "protocols/quorum/constructions.h"
 
 namespace turno {
 
@@ -30,6 +31,8 @@ struct System {
 };
 
 std::string_view default_topology(const Info& info);
+// For how many nodes near to this number the quorums can be constructed.
+std::string why_impossible(QuorumConstruction construction, std::uint64_t nodes);
 // Throws UsageError.
 Setup make_setup(const Info& info, const System& system);
 // The same for each rooted tree of that size.

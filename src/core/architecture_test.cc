@@ -174,11 +174,24 @@ Strings objects(const std::string& joined) {
   return result;
 }
 
+// What an object defines may be needed by the others: "0000 T name".
+std::set<std::string> defined_by(const Strings& objects) {
+  std::set<std::string> names;
+  for (const auto& object : objects)
+    for (const auto& line : symbols("--defined-only --extern-only", object)) {
+      const auto kind = line.find(' ');
+      if (kind != std::string::npos && kind + 3 < line.size()) names.insert(line.substr(kind + 3));
+    }
+  return names;
+}
+
 TEST(Purity, ProtocolsNeedNothingThatActsOrKnowsTheWorld) {
   const auto all = objects(TURNO_PURE_OBJECTS);
-  ASSERT_EQ(all.size(), 2U);
+  ASSERT_GE(all.size(), 2U);
+  const auto pure = defined_by(all);
   for (const auto& object : all) {
-    const auto needs = needs_of(object);
+    auto needs = needs_of(object);
+    std::erase_if(needs.forbidden, [&](const auto& name) { return pure.contains(name); });
     EXPECT_EQ(needs.forbidden, Strings{}) << object;
     EXPECT_THAT(needs.all, Contains(HasSubstr("operator new"))) << object << " was not read";
   }

@@ -3,33 +3,26 @@
 #include <algorithm>
 
 #include "core/assert.h"
+#include "protocols/quorum/difference_covers.h"
+#include "protocols/quorum/projective_plane.h"
 
 namespace turno {
 
 namespace {
 
-// Luk and Wong's idea in closed form: the residues 0..r-1 and, r-1 further, every r-th one up to
-// the middle. Every residue up to N/2 is then a difference of two of them. The best r is about
-// sqrt(N/2).
-std::vector<std::size_t> difference_cover(std::size_t n) {
-  std::vector<std::size_t> best;
-  for (std::size_t r = 1; r <= n; ++r) {
-    std::vector<std::size_t> cover;
-    for (std::size_t i = 0; i < r; ++i) cover.push_back(i);
-    const auto steps = (n / 2 + r) / r;  // ceil((n/2 + 1) / r)
-    for (std::size_t m = 1; m < steps; ++m) cover.push_back(m * r + r - 1);
-    if (best.empty() || cover.size() < best.size()) best = cover;
-  }
-  return best;
+// A plane of a larger order would need too large a field.
+constexpr std::size_t largest_plane = 20'000;
+
+void sort_and_unite(std::vector<NodeId>& quorum) {
+  std::sort(quorum.begin(), quorum.end());
+  quorum.erase(std::unique(quorum.begin(), quorum.end()), quorum.end());
 }
 
-Quorums cyclic(std::size_t n) {
-  const auto cover = difference_cover(n);
+Quorums translates(const Cover& cover, std::size_t n) {
   Quorums result(n);
   for (std::size_t i = 0; i < n; ++i) {
     for (auto d : cover) result[i].emplace_back((i + d) % n);
-    std::sort(result[i].begin(), result[i].end());
-    result[i].erase(std::unique(result[i].begin(), result[i].end()), result[i].end());
+    sort_and_unite(result[i]);
   }
   return result;
 }
@@ -48,34 +41,74 @@ Quorums grid(std::size_t n) {
       if (at < n) quorum.emplace_back(at);
     }
     for (auto at = column; at < n; at += columns) quorum.emplace_back(at);
-    std::sort(quorum.begin(), quorum.end());
-    quorum.erase(std::unique(quorum.begin(), quorum.end()), quorum.end());
+    sort_and_unite(quorum);
   }
   return result;
 }
 
-Quorums majority(std::size_t n) {
-  Quorums result(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < n / 2 + 1; ++k) result[i].emplace_back((i + k) % n);
-    std::sort(result[i].begin(), result[i].end());
-  }
-  return result;
+Cover half(std::size_t n) {
+  Cover cover;
+  for (std::size_t i = 0; i < n / 2 + 1; ++i) cover.push_back(i);
+  return cover;
 }
 
 }  // namespace
 
+std::optional<QuorumConstruction> quorum_construction_named(std::string_view name) {
+  for (std::size_t i = 0; i < quorum_construction_names.size(); ++i)
+    if (quorum_construction_names[i] == name) return static_cast<QuorumConstruction>(i);
+  return std::nullopt;
+}
+
+bool possible(QuorumConstruction construction, std::size_t n) {
+  if (construction != QuorumConstruction::projective) return n > 0;
+  return n <= largest_plane && plane_order(n);
+}
+
+std::vector<std::size_t> possible_near(QuorumConstruction construction, std::size_t n) {
+  std::vector<std::size_t> near;
+  for (auto below = std::min(n, largest_plane + 1); below > 0 && near.empty(); --below)
+    if (possible(construction, below - 1)) near.push_back(below - 1);
+  for (auto above = n + 1; above <= largest_plane; ++above)
+    if (possible(construction, above)) {
+      near.push_back(above);
+      break;
+    }
+  return near;
+}
+
 Quorums quorums(QuorumConstruction construction, std::size_t n) {
-  TURNO_ASSERT(n > 0);
+  TURNO_ASSERT(possible(construction, n));
   switch (construction) {
     case QuorumConstruction::cyclic:
-      return cyclic(n);
+      return translates(best_cover(n), n);
+    case QuorumConstruction::projective:
+      return translates(singer_cover(n), n);
+    case QuorumConstruction::closed_form:
+      return translates(closed_form_cover(n), n);
     case QuorumConstruction::grid:
       return grid(n);
     case QuorumConstruction::majority:
       break;
   }
-  return majority(n);
+  return translates(half(n), n);
+}
+
+std::size_t smallest_possible_size(std::size_t n) {
+  std::size_t k = 1;
+  while (k * (k - 1) + 1 < n) ++k;
+  return k;
+}
+
+QuorumShape shape_of(const Quorums& all) {
+  std::vector<std::size_t> load(all.size(), 0), size;
+  for (const auto& quorum : all) {
+    size.push_back(quorum.size());
+    for (auto node : quorum) ++load[node.index()];
+  }
+  const auto [smallest, largest] = std::minmax_element(size.begin(), size.end());
+  const auto [least, most] = std::minmax_element(load.begin(), load.end());
+  return {*smallest, *largest, *least, *most};
 }
 
 std::optional<std::pair<NodeId, NodeId>> disjoint(const Quorums& all) {

@@ -39,33 +39,77 @@ void expect_quorums(const Quorums& all, std::size_t n, std::string_view what) {
   }
 }
 
+constexpr std::array all_constructions = {
+    QuorumConstruction::cyclic, QuorumConstruction::projective, QuorumConstruction::closed_form,
+    QuorumConstruction::grid, QuorumConstruction::majority};
+
 TEST(Quorums, OfEveryConstructionShareANodeForEveryN) {
-  for (std::size_t c = 0; c < quorum_construction_names.size(); ++c)
+  for (auto construction : all_constructions)
     for (std::size_t n = 1; n <= largest; ++n)
-      expect_quorums(quorums(static_cast<QuorumConstruction>(c), n), n,
-                     quorum_construction_names[c]);
+      if (possible(construction, n))
+        expect_quorums(quorums(construction, n), n,
+                       quorum_construction_names[static_cast<std::size_t>(construction)]);
 }
 
-TEST(CyclicQuorums, AreAllAsLargeAndAllNodesWorkAsMuch) {
-  for (std::size_t n = 1; n <= largest; ++n) {
-    const auto all = quorums(QuorumConstruction::cyclic, n);
-    const auto size = all[0].size();
-    std::vector<std::size_t> load(n, 0);
-    for (const auto& quorum : all) {
-      EXPECT_EQ(quorum.size(), size) << n << " nodes";
-      for (auto node : quorum) ++load[node.index()];
+TEST(Quorums, ThatAreTranslatesAreAllAsLargeAndAllNodesWorkAsMuch) {
+  for (auto construction : all_constructions) {
+    if (construction == QuorumConstruction::grid) continue;
+    for (std::size_t n = 1; n <= largest; ++n) {
+      if (!possible(construction, n)) continue;
+      const auto shape = shape_of(quorums(construction, n));
+      const auto k = shape.largest;
+      EXPECT_EQ(shape, (QuorumShape{k, k, k, k})) << n << " nodes";
+      EXPECT_GE(k, smallest_possible_size(n)) << n << " nodes";
     }
-    EXPECT_EQ(load, std::vector<std::size_t>(n, size)) << n << " nodes";
   }
 }
 
-TEST(CyclicQuorums, AreNotMuchLargerThanTheRootOfTwiceN) {
+TEST(Quorums, OfAGridLoadNodesWithAsManyAsTheyHaveNeighbours) {
+  EXPECT_EQ(shape_of(quorums(QuorumConstruction::grid, 9)), (QuorumShape{5, 5, 5, 5}));
+  EXPECT_EQ(shape_of(quorums(QuorumConstruction::grid, 8)), (QuorumShape{4, 5, 4, 5}));
+}
+
+TEST(Quorums, HaveALowerBound) {
+  const std::vector<std::pair<std::size_t, std::size_t>> known = {
+      {1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {13, 4}, {16, 5}, {31, 6}, {91, 10}};
+  for (auto [n, k] : known) EXPECT_EQ(smallest_possible_size(n), k) << n << " nodes";
+  for (std::size_t n = 1; n <= largest; ++n)
+    EXPECT_EQ(static_cast<double>(smallest_possible_size(n)),
+              std::ceil((1 + std::sqrt(4 * static_cast<double>(n) - 3)) / 2))
+        << n << " nodes";
+}
+
+TEST(Quorums, AreFoundByName) {
+  for (auto construction : all_constructions)
+    EXPECT_EQ(quorum_construction_named(
+                  quorum_construction_names[static_cast<std::size_t>(construction)]),
+              construction);
+  EXPECT_EQ(quorum_construction_named("circle"), std::nullopt);
+}
+
+TEST(Quorums, ThatAreImpossibleAreNotFar) {
+  using Numbers = std::vector<std::size_t>;
+  const auto projective = QuorumConstruction::projective;
+  EXPECT_EQ(possible_near(projective, 8), (Numbers{7, 13}));
+  EXPECT_EQ(possible_near(projective, 43), (Numbers{31, 57}));  // there is no plane of order 6
+  EXPECT_EQ(possible_near(projective, 2), (Numbers{3}));
+  EXPECT_EQ(possible_near(projective, 1'000'000).size(), 1U);
+  EXPECT_FALSE(possible(QuorumConstruction::grid, 0));
+}
+
+TEST(CyclicQuorums, AreNeverLargerThanOthersOfEqualLoad) {
   for (std::size_t n = 1; n <= largest; ++n) {
-    const auto size = static_cast<double>(quorums(QuorumConstruction::cyclic, n)[0].size());
-    EXPECT_LE(size, 1.061 * std::sqrt(2.0 * static_cast<double>(n)) + 1) << n << " nodes";
-    EXPECT_GE(size, (1 + std::sqrt(4.0 * static_cast<double>(n) - 3)) / 2 - 1e-9)
-        << "no equal quorums can be smaller";
+    const auto size = quorums(QuorumConstruction::cyclic, n)[0].size();
+    EXPECT_LE(size, quorums(QuorumConstruction::closed_form, n)[0].size()) << n << " nodes";
+    if (!possible(QuorumConstruction::projective, n)) continue;
+    EXPECT_EQ(size, quorums(QuorumConstruction::projective, n)[0].size()) << n << " nodes";
   }
+}
+
+TEST(CyclicQuorums, BeyondTheTableAreOfAPlaneOrInClosedForm) {
+  EXPECT_EQ(quorums(QuorumConstruction::cyclic, 307), quorums(QuorumConstruction::projective, 307));
+  EXPECT_EQ(quorums(QuorumConstruction::cyclic, 300),
+            quorums(QuorumConstruction::closed_form, 300));
 }
 
 TEST(GridQuorums, AreARowAndAColumn) {
