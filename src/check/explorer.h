@@ -117,7 +117,26 @@ class Explorer : private Search {
       after.push(block.back(), successor);
       block = std::move(after);
     }
+    if constexpr (has_deaths<P>) bury(block);
     return block;
+  }
+
+  // Those who are dead from the start.
+  void bury(Block<P>& block) const {
+    options_.dead.for_each([&](NodeId dead) {
+      Successor<P> successor;
+      successor.action.kind = InputKind::crash;
+      successor.at = dead;
+      successor.node = block.back().nodes[dead.index()];
+      successor.node.crash();
+      successor.user = {.dead = true, .crashes = Suspecting<P> ? std::uint8_t{1} : std::uint8_t{0}};
+      successor.outside = *block.back().outside;
+      successor.node_hash = hash_node(dead, successor.node, successor.user);
+      successor.sum = successor_sum(block.back(), successor);
+      Block<P> after(n_, 1);
+      after.push(block.back(), successor);
+      block = std::move(after);
+    });
   }
 
   void expand(const WorldView<P>& world, World number) {
@@ -189,6 +208,13 @@ class Explorer : private Search {
     for (std::size_t i = 0; i < world.flights.size(); ++i) {
       const auto& flight = world.flights[i];
       if (flight.to.index() >= n_ || !world.deliverable(i, options_.channels)) continue;
+      if constexpr (Bouncing<P>) {
+        if (world.users[flight.to.index()].dead) {
+          add({InputKind::bounce, static_cast<std::uint16_t>(i)}, flight.from,
+              {.kind = InputKind::bounce, .from = flight.to, .message = flight.message});
+          continue;
+        }
+      }
       if constexpr (requires(const P& node) { node.ready(flight.message); })
         if (!world.nodes[flight.to.index()].ready(flight.message)) continue;
       add({InputKind::receive, static_cast<std::uint16_t>(i)}, flight.to,
@@ -343,7 +369,7 @@ class Explorer : private Search {
     switch (input.kind) {
       case InputKind::crash:
         if (user.inside) successor.outside.monitor.leave(successor.at);
-        user = {.dead = true, .crashes = static_cast<std::uint8_t>(user.crashes + 1)};
+        user = {.dead = true, .crashes = Suspecting<P> ? next_crash(user) : std::uint8_t{0}};
         ++spent.crashes;
         break;
       case InputKind::recover:
@@ -374,6 +400,11 @@ class Explorer : private Search {
     }
   }
 
+  // Which crash it was matters only to those who are told of each.
+  static std::uint8_t next_crash(const User& user) {
+    return static_cast<std::uint8_t>(user.crashes + 1);
+  }
+
   static void set_timers(Successor<P>& successor) {
     if constexpr (HasTimers<P>) {
       auto& armed = successor.user.timers;
@@ -386,7 +417,7 @@ class Explorer : private Search {
 
   // What a node asks for: the script says.
   [[nodiscard]] std::uint16_t requests_of(NodeId node) const {
-    if (options_.forever || !asks(node)) return 0;
+    if (!has_users(P::info.primitive) || options_.forever || !asks(node)) return 0;
     if (options_.scripts.empty()) return options_.requests;
     return node.index() < options_.scripts.size()
                ? static_cast<std::uint16_t>(options_.scripts[node.index()].size())

@@ -44,6 +44,7 @@ struct Options {
   bool overlapping = false;     // a user may ask again before it has been served
   NodeSet requesters;           // empty: everybody
   std::vector<NodeId> holders;  // who is inside at the start
+  NodeSet dead;                 // who has crashed before the start, and nobody knows it yet
   // What each node asks for, one wish a request. Empty: `requests` times nothing in particular.
   std::vector<std::vector<Wish>> scripts;
   // What a request may ask for, one list a node (a single list: for all). Each request asks for any

@@ -71,7 +71,7 @@ bool Search::two_may_be_inside(Primitive primitive) const {
 }
 
 void Search::judge_witnesses(Primitive primitive, bool has_token) {
-  if (primitive == Primitive::election || primitive == Primitive::detection) return;
+  if (!has_users(primitive)) return;
   std::string_view missing;
   std::size_t askers =
       options_.requesters.empty() ? options_.setup.size() : options_.requesters.size();

@@ -27,7 +27,9 @@ struct Action {
   std::uint16_t other = 0;  // who is suspected, which timer, which choice
   bool fault = false;       // it need not happen, so that nobody may wait for it
 
-  [[nodiscard]] bool takes_message() const { return kind == Kind::receive || kind == Kind::lose; }
+  [[nodiscard]] bool takes_message() const {
+    return kind == Kind::receive || kind == Kind::lose || kind == Kind::bounce;
+  }
 };
 
 // The faults that have happened and that no node remembers.
@@ -151,7 +153,7 @@ template <Protocol P, class Visit>
 void for_each_new_flight(const WorldView<P>& before, const Successor<P>& successor, Visit visit) {
   for_each_send(successor, before.nodes.size(), [&](NodeId to, const auto& message) {
     if (to.index() < before.nodes.size()) {
-      if constexpr (has_deaths<P>)
+      if constexpr (has_deaths<P> && !Bouncing<P>)
         if (before.users[to.index()].dead) return;
       if constexpr (Ignoring<P>)
         if (before.nodes[to.index()].ignores(successor.at, message)) return;
@@ -161,12 +163,24 @@ void for_each_new_flight(const WorldView<P>& before, const Successor<P>& success
   if (successor.action.kind == Action::Kind::repeat) visit(before.flights[successor.action.index]);
 }
 
+// Of one that dies now or is dead to the other.
+template <Protocol P>
+bool between_the_dead(const WorldView<P>& before, const Successor<P>& successor,
+                      const Flight<typename P::Message>& flight) {
+  const auto dead = [&](NodeId node) {
+    return node == successor.at || before.users[node.index()].dead;
+  };
+  return dead(flight.from) && dead(flight.to);
+}
+
 // Whether a message of the world before is no longer there after the step.
 template <Protocol P>
 bool disappears(const WorldView<P>& before, const Successor<P>& successor, std::size_t flight) {
   if (successor.action.takes_message() && flight == successor.action.index) return true;
   if constexpr (has_deaths<P> || Ignoring<P>) {
     const auto& message = before.flights[flight];
+    if constexpr (Bouncing<P>)
+      return successor.user.dead && between_the_dead(before, successor, message);
     if (message.to != successor.at) return false;
     if (successor.user.dead) return true;
     if constexpr (Ignoring<P>) return successor.node.ignores(message.from, message.message);

@@ -12,6 +12,11 @@ namespace turno {
 // What kind of shared thing an algorithm gives turns at.
 enum class Primitive : std::uint8_t { lock, semaphore, room, reservation, election, detection };
 
+// An election and a detector act by themselves: nobody asks and nobody gets in.
+constexpr bool has_users(Primitive primitive) {
+  return primitive != Primitive::election && primitive != Primitive::detection;
+}
+
 // So many instances of one type of resource.
 struct Need {
   std::uint16_t type = 0, count = 1;

@@ -100,7 +100,8 @@ enum class EventKind : std::uint8_t {
   withdraw,  // its user does not want to wait any more
   choose,    // it does one of several things that it may do by itself
   lose,
-  repeat
+  repeat,
+  bounce  // a message that it sent comes back, because its addressee is dead
 };
 
 // One input of a node. A list of these is a complete trace.
@@ -108,7 +109,7 @@ template <class Message>
 struct Input {
   using Kind = EventKind;
   Kind kind = Kind::start;
-  NodeId from;  // of a message; who is suspected
+  NodeId from;  // of a message, or to whom it could not be delivered; who is suspected
   Message message{};
   const ViewChange* view = nullptr;  // of `view`
   Demand demand{};                   // of `request`
@@ -143,6 +144,13 @@ concept Suspecting = Mortal<P> && requires(P node, NodeId who, Effects<typename 
 template <class P>
 concept Recoverable = Mortal<P> && requires(P node, Effects<typename P::Message>& out) {
   node.recover(out);
+};
+// It is given back what it sent to a dead node, as a refused connection does. To the others such
+// messages are lost.
+template <class P>
+concept Bouncing = Mortal<P> && requires(P node, NodeId to, const typename P::Message& message,
+                                         Effects<typename P::Message>& out) {
+  node.bounce(to, message, out);
 };
 // Its timers are numbered and named. If it says when a timer still waits for something that can
 // come, `still_expected(world, node, timer)`, the checker lets it expire early only on a budget.
@@ -208,6 +216,9 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
       break;
     case Kind::recover:
       if constexpr (Recoverable<P>) node.recover(out);
+      break;
+    case Kind::bounce:
+      if constexpr (Bouncing<P>) node.bounce(input.from, input.message, out);
       break;
     case Kind::withdraw:
       if constexpr (Withdrawable<P>) node.withdraw(out);

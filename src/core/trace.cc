@@ -84,6 +84,8 @@ std::string headline(const TraceStep& step) {
       return "lost: " + arrow(step.takes.front());
     case TraceStep::Kind::repeat:
       return "doubled: " + arrow(step.takes.front());
+    case TraceStep::Kind::bounce:
+      return "comes back: " + arrow(step.takes.front());
     case TraceStep::Kind::receive:
       break;
   }
@@ -104,9 +106,9 @@ std::string conversation(const std::vector<TraceStep>& steps) {
 }
 
 std::string json_line(const TraceStep& step) {
-  constexpr std::string_view names[] = {"start",   "request",  "release", "receive", "crash",
-                                        "join",    "view",     "retire",  "suspect", "expire",
-                                        "recover", "withdraw", "choose",  "lose",    "repeat"};
+  constexpr std::string_view names[] = {
+      "start",   "request", "release", "receive",  "crash",  "join", "view",   "retire",
+      "suspect", "expire",  "recover", "withdraw", "choose", "lose", "repeat", "bounce"};
   std::string text = "{\"time_ns\":" + std::to_string(step.time_ns) + ",\"event\":\"" +
                      std::string(names[static_cast<std::size_t>(step.kind)]) +
                      "\",\"node\":" + to_json(step.node);
