@@ -12,7 +12,12 @@ namespace {
 
 template <class P>
 Algorithm entry() {
-  Algorithm algorithm{.info = P::info};
+  Algorithm algorithm{.info = P::info,
+                      .abilities = {.crashes = Mortal<P>,
+                                    .suspicions = Suspecting<P>,
+                                    .recoveries = Recoverable<P>,
+                                    .timers = HasTimers<P>,
+                                    .withdrawals = Withdrawable<P>}};
   if constexpr (requires { P::alone(Setup{}); }) algorithm.alone = P::alone;
   if constexpr (requires { P::departures; }) algorithm.departures = P::departures;
   return algorithm;

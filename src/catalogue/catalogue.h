@@ -13,8 +13,14 @@
 
 namespace turno {
 
+// What may happen to the nodes of an algorithm, because it has a rule for it.
+struct Abilities {
+  bool crashes = false, suspicions = false, recoveries = false, timers = false, withdrawals = false;
+};
+
 struct Algorithm {
   Info info;
+  Abilities abilities{};
   check::Result (*check)(const check::Options&) = nullptr;
   sim::Result (*simulate)(const sim::Options&) = nullptr;  // null for what is as published
   // Messages per entry when nobody competes, if there is an exact formula.
