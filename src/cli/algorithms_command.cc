@@ -57,12 +57,12 @@ void print_text() {
 
 }  // namespace
 
-void add_algorithms(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("algorithms", "List the algorithms");
+void add_algorithms(Command app, Job& job) {
+  auto command = app.add_subcommand("algorithms", "List the algorithms");
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "Print JSON");
-  command->footer("\nExamples:\n  turno algorithms\n  turno algorithms --json\n");
-  command->callback([&job, json] {
+  command.add_flag("--json", *json, "Print JSON");
+  command.footer("\nExamples:\n  turno algorithms\n  turno algorithms --json\n");
+  command.callback([&job, json] {
     job = [json] {
       *json ? print_json() : print_text();
       return 0;

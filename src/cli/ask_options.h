@@ -3,10 +3,10 @@
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 
+#include "cli/command.h"
 #include "cli/commands.h"
 #include "turno/error.h"
 
@@ -16,7 +16,7 @@ struct AskOptions {
   std::string node, directory;
   bool json = false;
 
-  void add_to(CLI::App& command) {
+  void add_to(Command command) {
     command.add_option("--node", node,
                        "HOST:PORT or unix:PATH of the node to ask (default: TURNO_NODE_ADDRESS, "
                        "or one in --dir)");

@@ -292,41 +292,40 @@ int run_check(const Request& request) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("check", "Explore every interleaving of a small system");
+void add_check(Command app, Job& job) {
+  auto command = app.add_subcommand("check", "Explore every interleaving of a small system");
   auto request = std::make_shared<Request>();
-  command->add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'")->required();
-  add_system_options(*command, request->system);
-  command->get_option("--topology")
-      ->description(
+  command.add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'").required();
+  add_system_options(command, request->system);
+  command.option("--topology")
+      .description(
           "Initial shape, or 'all': every rooted tree (default: what suits the algorithm)");
-  command->add_option("-r,--requests", request->requests, "Requests of each node")
-      ->capture_default_str();
-  command->add_flag(
+  command.add_option("-r,--requests", request->requests, "Requests of each node")
+      .capture_default_str();
+  command.add_flag(
       "--forever", request->forever,
       "Requests without end: looks for starvation (a fair cycle in which a node waits)");
-  command->add_flag("--overlapping", request->overlapping,
-                    "A node may ask again before it has been served");
-  command->add_option("--channels", request->channels,
-                      "fifo or unordered (default: what the algorithm promises)");
-  command->add_option("--requesters", request->requesters, "Who asks, as in 0-2,4 (default: all)");
-  command->add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
-  command->add_option("--property", request->property,
-                      "Look only at this one: exclusion, token, fence, invariant, addressee, "
-                      "deadlock, trap, starvation, sometimes");
-  auto* published =
-      command->add_option("--as-published", request->as_published,
-                          "What is printed instead, by name (default: the first reading)");
-  published->expected(0, 1)->default_str("*");
-  command->add_option("--without", request->without, "The algorithm without one of its rules");
-  command->add_option(
-      "--trace", request->trace,
-      "Write the counterexample to this file, as JSON Lines ('-': standard output)");
-  command->add_option("--max-states", request->max_states, "Give up beyond")->capture_default_str();
-  command->add_option("--memory", request->memory_gib, "Give up beyond, in GiB")
-      ->capture_default_str();
-  command->add_flag("--json", request->json, "Print JSON");
-  command->footer(
+  command.add_flag("--overlapping", request->overlapping,
+                   "A node may ask again before it has been served");
+  command.add_option("--channels", request->channels,
+                     "fifo or unordered (default: what the algorithm promises)");
+  command.add_option("--requesters", request->requesters, "Who asks, as in 0-2,4 (default: all)");
+  command.add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
+  command.add_option("--property", request->property,
+                     "Look only at this one: exclusion, token, fence, invariant, addressee, "
+                     "deadlock, trap, starvation, sometimes");
+  command
+      .add_option("--as-published", request->as_published,
+                  "What is printed instead, by name (default: the first reading)")
+      .bare_value("*");
+  command.add_option("--without", request->without, "The algorithm without one of its rules");
+  command.add_option("--trace", request->trace,
+                     "Write the counterexample to this file, as JSON Lines ('-': standard output)");
+  command.add_option("--max-states", request->max_states, "Give up beyond").capture_default_str();
+  command.add_option("--memory", request->memory_gib, "Give up beyond, in GiB")
+      .capture_default_str();
+  command.add_flag("--json", request->json, "Print JSON");
+  command.footer(
       "\nExamples:\n"
       "  turno check naimi-trehel --nodes 4 --requests 1 --topology line\n"
       "  turno check nxr --nodes 5 --topology all\n"
@@ -335,7 +334,7 @@ void add_check(CLI::App& app, Job& job) {
       "  turno check maekawa --as-published --nodes 5 --quorums 034,134,234,34,34 --requesters "
       "0-2\n"
       "\nExit status: 0 it holds, 1 it is violated, 2 a limit was reached.\n");
-  command->callback([&job, request] { job = [request] { return run_check(*request); }; });
+  command.callback([&job, request] { job = [request] { return run_check(*request); }; });
 }
 
 }  // namespace turno::cli

@@ -136,7 +136,7 @@ bool is_interactive() {
 
 class Supervisor {
  public:
-  Supervisor(const Command& command, const Signals& signals)
+  Supervisor(const CommandToRun& command, const Signals& signals)
       : arguments_(command.arguments),
         environment_(environment_with(command.environment)),
         signals_(signals) {}
@@ -364,7 +364,8 @@ void stop_until_continued() {
   ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
 }
 
-tl::expected<CommandEnd, CommandError> run_command(const Command& command, const Signals& signals,
+tl::expected<CommandEnd, CommandError> run_command(const CommandToRun& command,
+                                                   const Signals& signals,
                                                    const std::stop_token& lost,
                                                    std::chrono::milliseconds kill_after,
                                                    const std::function<void()>& on_lost) {

@@ -20,7 +20,7 @@
 
 namespace turno::cli {
 
-struct Command {
+struct CommandToRun {
   std::vector<std::string> arguments;    // the program first; found as a shell finds it
   std::vector<std::string> environment;  // NAME=value, added to this process's own
 };
@@ -72,7 +72,8 @@ struct CommandEnd {
 
 // Runs it to its end. When `lost` is requested, its group gets SIGTERM, and SIGKILL after
 // `kill_after`; `on_lost` is called first.
-tl::expected<CommandEnd, CommandError> run_command(const Command& command, const Signals& signals,
+tl::expected<CommandEnd, CommandError> run_command(const CommandToRun& command,
+                                                   const Signals& signals,
                                                    const std::stop_token& lost,
                                                    std::chrono::milliseconds kill_after,
                                                    const std::function<void()>& on_lost);

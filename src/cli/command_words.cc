@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace turno::cli {
@@ -11,23 +12,22 @@ namespace {
 constexpr std::array<std::string_view, 1> commands_that_run = {"lock"};
 
 // An option whose value is the next word.
-bool wants_next_word(const CLI::App& command, const std::string& word) {
+bool wants_next_word(Command command, const std::string& word) {
   if (word.find('=') != std::string::npos) return false;
   if (!word.starts_with("--") && word.size() > 2) return false;  // -w5
-  const auto* option = command.get_option_no_throw(word);
-  return option != nullptr && option->get_items_expected_max() > 0;
+  return command.takes_value(word);
 }
 
 }  // namespace
 
-Words split_words(const CLI::App& app, std::vector<std::string> words) {
-  const CLI::App* command = nullptr;
-  for (const auto* each : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (!words.empty() && each->get_name() == words.front() &&
+Words split_words(Command app, std::vector<std::string> words) {
+  std::optional<Command> command;
+  for (const auto& each : app.subcommands())
+    if (!words.empty() && each.name() == words.front() &&
         std::find(commands_that_run.begin(), commands_that_run.end(), words.front()) !=
             commands_that_run.end())
       command = each;
-  if (command == nullptr) return {.own = std::move(words)};
+  if (!command) return {.own = std::move(words)};
 
   bool named = false, only_words = false;
   std::size_t at = 1;

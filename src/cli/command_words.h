@@ -3,9 +3,10 @@
 // "--" in front of it is nobody's.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/command.h"
 
 namespace turno::cli {
 
@@ -16,6 +17,6 @@ struct Words {
 
 // `words` start with the name of a command of `app`. Those that run a command take one word of
 // their own, a name; the others take all.
-Words split_words(const CLI::App& app, std::vector<std::string> words);
+Words split_words(Command app, std::vector<std::string> words);
 
 }  // namespace turno::cli

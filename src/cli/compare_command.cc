@@ -207,36 +207,34 @@ int compare(const Request& request) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Job& job) {
-  auto* command =
-      app.add_subcommand("compare", "Compare the lock algorithms on the same workloads");
+void add_compare(Command app, Job& job) {
+  auto command = app.add_subcommand("compare", "Compare the lock algorithms on the same workloads");
   auto request = std::make_shared<Request>();
-  command->add_option("ALGORITHM", request->only, "Only these (default: all)");
-  add_system_options(*command, request->system);
-  request->workload.add_to(*command);
-  command->remove_option(command->get_option("--arrivals"));
+  command.add_option("ALGORITHM", request->only, "Only these (default: all)");
+  add_system_options(command, request->system);
+  request->workload.add_to(command);
+  command.remove_option("--arrivals");
   command
-      ->add_option("--arrivals", request->arrivals,
-                   "poisson:R or closed:THINK; give several for several columns")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->default_str("poisson:0.5");
-  command->add_option("--seed", request->system.seed, "Draws everything")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--repeat", request->repeat, "Runs, for 95 % confidence intervals")
-      ->capture_default_str();
-  command->add_flag("--check", request->check,
-                    "Also explore every interleaving of 3 nodes with 2 requests each");
-  command->add_option("--csv", request->csv, "Write the table to this file ('-': standard output)");
-  command->add_flag("--json", request->json, "Print JSON");
-  command->footer(
+      .add_option("--arrivals", request->arrivals,
+                  "poisson:R or closed:THINK; give several for several columns")
+      .repeatable()
+      .default_str("poisson:0.5");
+  command.add_option("--seed", request->system.seed, "Draws everything")
+      .capture_default_str()
+      .non_negative();
+  command.add_option("--repeat", request->repeat, "Runs, for 95 % confidence intervals")
+      .capture_default_str();
+  command.add_flag("--check", request->check,
+                   "Also explore every interleaving of 3 nodes with 2 requests each");
+  command.add_option("--csv", request->csv, "Write the table to this file ('-': standard output)");
+  command.add_flag("--json", request->json, "Print JSON");
+  command.footer(
       "\nExamples:\n"
       "  turno compare --nodes 31 --arrivals poisson:0.01 --arrivals poisson:1\n"
       "  turno compare nxr naimi-trehel raymond --topology star --repeat 10 --csv star.csv\n"
       "  turno compare --check\n"
       "\nExit status: 0, or 1 if an algorithm violated exclusion, fences or progress.\n");
-  command->callback([&job, request] { job = [request] { return compare(*request); }; });
+  command.callback([&job, request] { job = [request] { return compare(*request); }; });
 }
 
 }  // namespace turno::cli

@@ -22,23 +22,22 @@ bool takes_an_algorithm(const std::string& command) {
          command == "demo";
 }
 
-void add_options(const CLI::App& command, std::string& options) {
-  for (const auto* option : command.get_options())
-    for (const auto& name : option->get_lnames())
-      if (options.find("--" + name + " ") == std::string::npos) options += "--" + name + " ";
+void add_options(Command command, std::string& options) {
+  for (const auto& name : command.long_options())
+    if (options.find("--" + name + " ") == std::string::npos) options += "--" + name + " ";
 }
 
-Words words_of(const CLI::App& app) {
+Words words_of(Command app) {
   Words words;
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    words.commands += command->get_name() + " ";
-    auto& options = words.options[command->get_name()];
-    for (const auto* inner : command->get_subcommands([](const CLI::App*) { return true; })) {
-      if (inner->get_group().empty()) continue;  // not for people
-      options += inner->get_name() + " ";
-      add_options(*inner, options);
+  for (const auto& command : app.subcommands()) {
+    words.commands += command.name() + " ";
+    auto& options = words.options[command.name()];
+    for (const auto& inner : command.subcommands()) {
+      if (inner.hidden()) continue;
+      options += inner.name() + " ";
+      add_options(inner, options);
     }
-    add_options(*command, options);
+    add_options(command, options);
   }
   for (const auto& algorithm : locks()) words.algorithms += std::string(algorithm.info.name) + " ";
   return words;
@@ -74,7 +73,7 @@ void print_fish(const Words& words) {
   }
 }
 
-int complete(const CLI::App& app, const std::string& shell) {
+int complete(Command app, const std::string& shell) {
   const auto words = words_of(app);
   if (shell == "bash") {
     print_bash(words);
@@ -91,12 +90,12 @@ int complete(const CLI::App& app, const std::string& shell) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("completion", "Print a completion script for a shell");
+void add_completion(Command app, Job& job) {
+  auto command = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>("bash");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->capture_default_str();
-  command->footer("\nExample:\n  source <(turno completion bash)\n");
-  command->callback([&app, &job, shell] { job = [&app, shell] { return complete(app, *shell); }; });
+  command.add_option("SHELL", *shell, "bash, zsh or fish").capture_default_str();
+  command.footer("\nExample:\n  source <(turno completion bash)\n");
+  command.callback([app, &job, shell] { job = [app, shell] { return complete(app, *shell); }; });
 }
 
 }  // namespace turno::cli

@@ -219,61 +219,59 @@ int run(const DemoOptions& options) {
   return report.verdict.violations.empty() ? 0 : exit_violated;
 }
 
-void add_process(CLI::App& demo, Job& job) {
-  auto* command = demo.add_subcommand("shared-file-process", "One process of shared-file");
-  command->group("");  // not for people
+void add_process(Command demo, Job& job) {
+  auto command = demo.add_subcommand("shared-file-process", "One process of shared-file");
+  command.hide();
   auto worker = std::make_shared<SharedFileProcess>();
-  command->add_option("--file", worker->file)->required();
-  command->add_option("--node", worker->node);
-  command->add_option("--lock", worker->lock);
-  command->add_option("--process", worker->process)->required();
-  command->add_option("--operations", worker->operations)->required();
-  command->add_option("--seed", worker->seed)->required();
-  command->add_option("--hold-ms", worker->hold_ms)->required();
-  command->callback([&job, worker] { job = [worker] { return worker->run(); }; });
+  command.add_option("--file", worker->file).required();
+  command.add_option("--node", worker->node);
+  command.add_option("--lock", worker->lock);
+  command.add_option("--process", worker->process).required();
+  command.add_option("--operations", worker->operations).required();
+  command.add_option("--seed", worker->seed).required();
+  command.add_option("--hold-ms", worker->hold_ms).required();
+  command.callback([&job, worker] { job = [worker] { return worker->run(); }; });
 }
 
-void add_shared_file(CLI::App& demo, Job& job) {
-  auto* command = demo.add_subcommand(
+void add_shared_file(Command demo, Job& job) {
+  auto command = demo.add_subcommand(
       "shared-file", "Processes append to one file what they compute from its last value");
   auto options = std::make_shared<DemoOptions>();
-  command->add_option("--processes,-p", options->processes, "How many")->capture_default_str();
-  command->add_option("--operations,-o", options->operations, "Of each process")
-      ->capture_default_str();
-  command->add_option("--file", options->file,
-                      "A new file, which stays (default: a temporary one)");
-  command->add_option("--algorithm,-a", options->algorithm,
-                      "The lock algorithm (turno algorithms)");
-  command->add_option("--dir", options->directory,
-                      "Use the cluster that runs in this directory (default: start one of as many "
-                      "nodes as processes)");
-  command->add_option("--hold", options->hold, "The time between reading and writing")
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "For the first value and the pauses");
-  command->add_flag("--without-lock", options->without_lock,
-                    "Take no turns: see how the file is corrupted");
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.add_option("--processes,-p", options->processes, "How many").capture_default_str();
+  command.add_option("--operations,-o", options->operations, "Of each process")
+      .capture_default_str();
+  command.add_option("--file", options->file, "A new file, which stays (default: a temporary one)");
+  command.add_option("--algorithm,-a", options->algorithm, "The lock algorithm (turno algorithms)");
+  command.add_option("--dir", options->directory,
+                     "Use the cluster that runs in this directory (default: start one of as many "
+                     "nodes as processes)");
+  command.add_option("--hold", options->hold, "The time between reading and writing")
+      .capture_default_str();
+  command.add_option("--seed", options->seed, "For the first value and the pauses");
+  command.add_flag("--without-lock", options->without_lock,
+                   "Take no turns: see how the file is corrupted");
+  command.add_flag("--json", options->json, "Print JSON");
+  command.footer(
       "\nEach process has its own node and its own operation, so that from one value no two make\n"
       "the same. Afterwards the whole file is verified: every line continues the one before,\n"
       "every result is right, the fences of the lock only grow, everybody did its operations.\n"
       "\nExit status: 0 verified; 1 the file is corrupt; 125 Turno's own error; 64 usage.\n"
       "\nExamples:\n  turno demo shared-file\n  turno demo shared-file --without-lock\n"
       "  turno demo shared-file --algorithm ricart-agrawala --processes 8 --operations 10\n");
-  command->callback([&job, options] { job = [options] { return run(*options); }; });
+  command.callback([&job, options] { job = [options] { return run(*options); }; });
 }
 
 }  // namespace
 
-void add_demo(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("demo", "See it work: turno demo shared-file");
-  add_shared_file(*command, job);
-  add_process(*command, job);
-  command->callback([command] {
-    if (command->get_subcommands().empty())
+void add_demo(Command app, Job& job) {
+  auto command = app.add_subcommand("demo", "See it work: turno demo shared-file");
+  add_shared_file(command, job);
+  add_process(command, job);
+  command.callback([command] {
+    if (!command.subcommand_chosen())
       throw UsageError("which demo? There is one: turno demo shared-file");
   });
-  command->footer("\nExample:\n  turno demo shared-file\n");
+  command.footer("\nExample:\n  turno demo shared-file\n");
 }
 
 }  // namespace turno::cli

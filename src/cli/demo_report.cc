@@ -42,7 +42,7 @@ std::string DemoReport::table() const {
   header.emplace_back("");
   Table rows(header);
   std::vector<std::string> first(header.size(), "");
-  first[0] = "1";
+  first[0] = '1';
   first[expected.locked ? 5 : 4] = std::to_string(expected.start);
   rows.add(first);
   for (std::size_t i = 0; i < verdict.records.size(); ++i) {

@@ -115,19 +115,19 @@ int run(const DownOptions& options) {
 
 }  // namespace
 
-void add_down(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("down", "Stop the cluster on this machine");
+void add_down(Command app, Job& job) {
+  auto command = app.add_subcommand("down", "Stop the cluster on this machine");
   auto options = std::make_shared<DownOptions>();
-  command->add_option("--dir", options->directory,
-                      "Directory of the cluster (default: as for turno up)");
-  command->add_option("--kill-after", options->kill_after, "From SIGTERM to SIGKILL")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.add_option("--dir", options->directory,
+                     "Directory of the cluster (default: as for turno up)");
+  command.add_option("--kill-after", options->kill_after, "From SIGTERM to SIGKILL")
+      .capture_default_str();
+  command.add_flag("--json", options->json, "Print JSON");
+  command.footer(
       "\nStops all nodes in the directory, whoever started them. It is no error if there are "
       "none.\n"
       "\nExample:\n  turno down --kill-after 2s\n");
-  command->callback([&job, options] { job = [options] { return run(*options); }; });
+  command.callback([&job, options] { job = [options] { return run(*options); }; });
 }
 
 }  // namespace turno::cli

@@ -185,26 +185,26 @@ int lock_and_run(const LockOptions& options, const std::vector<std::string>& com
 
 }  // namespace
 
-void add_lock(CLI::App& app, Job& job, const std::vector<std::string>& command) {
-  auto* lock = app.add_subcommand("lock", "Run a command while holding a lock");
+void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
+  auto lock = app.add_subcommand("lock", "Run a command while holding a lock");
   auto options = std::make_shared<LockOptions>();
-  lock->add_option("NAME", options->name, "The lock")->required();
-  lock->add_option("-w,--timeout", options->timeout,
-                   "Wait at most so long; 0 tries once (default: for ever)");
-  lock->add_option("--ttl", options->ttl,
-                   "The node takes the lock back when it has not heard of this process for so long "
-                   "(default: when the connection ends)");
-  lock->add_option("--kill-after", options->kill_after,
-                   "When the lock is lost: from SIGTERM to SIGKILL")
-      ->capture_default_str();
-  lock->add_option(
+  lock.add_option("NAME", options->name, "The lock").required();
+  lock.add_option("-w,--timeout", options->timeout,
+                  "Wait at most so long; 0 tries once (default: for ever)");
+  lock.add_option("--ttl", options->ttl,
+                  "The node takes the lock back when it has not heard of this process for so long "
+                  "(default: when the connection ends)");
+  lock.add_option("--kill-after", options->kill_after,
+                  "When the lock is lost: from SIGTERM to SIGKILL")
+      .capture_default_str();
+  lock.add_option(
       "--node", options->node,
       "HOST:PORT or unix:PATH of a node (default: TURNO_NODE_ADDRESS, or one in --dir)");
-  lock->add_option("--dir", options->directory, "Directory of the cluster on this machine")
-      ->envname("TURNO_DIR");
-  lock->add_flag("-q,--quiet", options->quiet, "Say nothing when the lock is not acquired or lost");
-  lock->add_flag("-v,--verbose", options->verbose, "Say what happens");
-  lock->footer(
+  lock.add_option("--dir", options->directory, "Directory of the cluster on this machine")
+      .envname("TURNO_DIR");
+  lock.add_flag("-q,--quiet", options->quiet, "Say nothing when the lock is not acquired or lost");
+  lock.add_flag("-v,--verbose", options->verbose, "Say what happens");
+  lock.footer(
       "\nturno lock NAME [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
       "\nThe command runs without a shell, in a process group of its own. It finds the lock in\n"
       "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION. Signals are passed on. If the lock "
@@ -216,7 +216,7 @@ void add_lock(CLI::App& app, Job& job, const std::vector<std::string>& command) 
       "usage.\n"
       "\nExamples:\n  turno lock backup -- tar czf /backup/home.tar.gz /home\n"
       "  turno lock backup --timeout 0 sh -c 'echo $TURNO_FENCE'\n");
-  lock->callback([&job, &command, options] {
+  lock.callback([&job, &command, options] {
     job = [&command, options] { return lock_and_run(*options, command); };
   });
 }

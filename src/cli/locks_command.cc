@@ -226,31 +226,31 @@ int why(const LockQuestion& options) {
   return 0;
 }
 
-void add_question(CLI::App& app, Job& job, const char* command_name, const char* title,
+void add_question(Command app, Job& job, const char* command_name, const char* title,
                   int (*run)(const LockQuestion&)) {
-  auto* command = app.add_subcommand(command_name, title);
+  auto command = app.add_subcommand(command_name, title);
   auto options = std::make_shared<LockQuestion>();
-  command->add_option("NAME", options->name, "The lock")->required();
-  options->add_to(*command);
-  command->footer(fmt::format("\nExample:\n  turno {} backup\n", command_name));
-  command->callback([&job, options, run] { job = [options, run] { return run(*options); }; });
+  command.add_option("NAME", options->name, "The lock").required();
+  options->add_to(command);
+  command.footer(fmt::format("\nExample:\n  turno {} backup\n", command_name));
+  command.callback([&job, options, run] { job = [options, run] { return run(*options); }; });
 }
 
 }  // namespace
 
-void add_locks(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("locks", "List the locks that are held");
+void add_locks(Command app, Job& job) {
+  auto command = app.add_subcommand("locks", "List the locks that are held");
   auto options = std::make_shared<AskOptions>();
-  options->add_to(*command);
-  command->footer("\nAt most 1000 of each node are listed.\n\nExample:\n  turno locks --json\n");
-  command->callback([&job, options] { job = [options] { return locks(*options); }; });
+  options->add_to(command);
+  command.footer("\nAt most 1000 of each node are listed.\n\nExample:\n  turno locks --json\n");
+  command.callback([&job, options] { job = [options] { return locks(*options); }; });
 }
 
-void add_waiters(CLI::App& app, Job& job) {
+void add_waiters(Command app, Job& job) {
   add_question(app, job, "waiters", "List who waits for a lock", waiters);
 }
 
-void add_why(CLI::App& app, Job& job) {
+void add_why(Command app, Job& job) {
   add_question(app, job, "why", "Explain who holds a lock, who waits, and what to do", why);
 }
 

@@ -1,7 +1,6 @@
 // turno: the command line. It parses and prints; the work is elsewhere.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "catalogue/system.h"
+#include "cli/command.h"
 #include "cli/command_words.h"
 #include "cli/commands.h"
 #include "cli/suggestion.h"
@@ -33,10 +33,8 @@ constexpr auto description =
     "  turno compare                        all lock algorithms on one workload\n";
 
 int run(int argc, char** argv) {
-  CLI::App app(description, "turno");
-  app.set_version_flag("--version", "turno " TURNO_VERSION);
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
+  turno::cli::CommandLine line("turno", description, TURNO_VERSION);
+  const auto app = line.root();
   turno::cli::Job job;
   std::vector<std::string> command;
   turno::cli::add_lock(app, job, command);
@@ -55,23 +53,13 @@ int run(int argc, char** argv) {
   turno::cli::add_compare(app, job);
   turno::cli::add_completion(app, job);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
-    fmt::print("{}", app.help());
+    fmt::print("{}", line.help());
     return 0;
   }
   if (argc > 1) turno::cli::refuse_unknown_command(app, argv[1]);
   auto words = turno::cli::split_words(app, {argv + 1, argv + argc});
   command = std::move(words.command);
-  std::reverse(words.own.begin(), words.own.end());  // the parser takes them from the back
-  try {
-    app.parse(std::move(words.own));
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    fmt::print(stderr, "turno: {}\n", error.what());
-    fmt::print(
-        stderr, "Try 'turno {}--help'.\n",
-        app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ");
-    return turno::cli::exit_usage;
-  }
+  if (!line.parse(std::move(words.own))) return 0;
   return job();
 }
 

@@ -72,14 +72,14 @@ int run(const NodeOptions& options) {
 
 }  // namespace
 
-void add_node(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("node", "Run one node of a cluster in the foreground");
+void add_node(Command app, Job& job) {
+  auto command = app.add_subcommand("node", "Run one node of a cluster in the foreground");
   auto options = std::make_shared<NodeOptions>();
-  options->add_to(*command);
-  command->footer(
+  options->add_to(command);
+  command.footer(
       "\nSIGINT or SIGTERM end it cleanly. turno up starts several at once.\n"
       "\nExample:\n  turno node --name node-1 --client 127.0.0.1:7000\n");
-  command->callback([&job, options] { job = [options] { return run(*options); }; });
+  command.callback([&job, options] { job = [options] { return run(*options); }; });
 }
 
 }  // namespace turno::cli

@@ -31,7 +31,7 @@ void add_latency(const std::string& text, const std::string& self,
 
 }  // namespace
 
-void NodeOptions::add_common_to(CLI::App& command) {
+void NodeOptions::add_common_to(Command command) {
   command.add_option("--dir", directory,
                      "Where the nodes of this machine meet (default: $TURNO_DIR, or turno in "
                      "$XDG_RUNTIME_DIR, or /tmp/turno-UID)");
@@ -41,29 +41,29 @@ void NodeOptions::add_common_to(CLI::App& command) {
   command
       .add_option("--lock-delay", lock_delay,
                   "How long a lock that a crashed node may have held stays closed")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--idle", idle, "After this time without use a lock is forgotten")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option("--longest-turn", longest_turn,
                   "How long a node serves its own waiters before others get their turn")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--latency", latency,
                      "Add a delay between two nodes, for experiments: node-1,node-2:50ms");
   command.add_option("--log-level", log_level, "debug, info, warning, error, off")
-      ->capture_default_str();
+      .capture_default_str();
 }
 
-void NodeOptions::add_to(CLI::App& command) {
+void NodeOptions::add_to(Command command) {
   add_common_to(command);
   command.add_option("--name", name, "The name of the node (default: node-PID)");
-  command.add_option("--peer", peer, "Where to listen for other nodes")->capture_default_str();
+  command.add_option("--peer", peer, "Where to listen for other nodes").capture_default_str();
   command.add_option("--client", client, "Where to listen for clients (RESP); '' for nowhere")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--socket", socket,
                      "The Unix socket for clients (default: NAME.sock in the directory; none)");
   command.add_option("--http", http, "Where to listen for HTTP (metrics, health, status)")
-      ->capture_default_str();
+      .capture_default_str();
 }
 
 node::Settings NodeOptions::settings() const {

@@ -1,10 +1,10 @@
 // The options of a node, for `turno node` and `turno up`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/command.h"
 #include "node/daemon.h"
 
 namespace turno::cli {
@@ -18,8 +18,8 @@ struct NodeOptions {
   std::string log_level = "info";
 
   // Those that all nodes of a cluster have in common.
-  void add_common_to(CLI::App& command);
-  void add_to(CLI::App& command);
+  void add_common_to(Command command);
+  void add_to(Command command);
   // Throws UsageError for what makes no sense.
   [[nodiscard]] node::Settings settings() const;
 };

@@ -198,32 +198,32 @@ int simulate(const Request& request) {
 
 }  // namespace
 
-void add_sim(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("sim", "Simulate one algorithm");
+void add_sim(Command app, Job& job) {
+  auto command = app.add_subcommand("sim", "Simulate one algorithm");
   auto request = std::make_shared<Request>();
-  command->add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'")->required();
-  add_system_options(*command, request->system);
-  request->workload.add_to(*command);
-  command->add_option("--seed", request->system.seed, "Draws everything")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--channels", request->channels,
-                      "fifo or unordered (default: what the algorithm needs)");
+  command.add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'").required();
+  add_system_options(command, request->system);
+  request->workload.add_to(command);
+  command.add_option("--seed", request->system.seed, "Draws everything")
+      .capture_default_str()
+      .non_negative();
+  command.add_option("--channels", request->channels,
+                     "fifo or unordered (default: what the algorithm needs)");
   command
-      ->add_option("--repeat", request->repeat,
-                   "Runs, with seeds from --seed on; adds 95 % confidence intervals")
-      ->capture_default_str();
-  command->add_option("--trace", request->trace,
-                      "Write every event to this file, as JSON Lines ('-': standard output)");
-  command->add_flag("--json", request->json, "Print JSON");
-  command->footer(
+      .add_option("--repeat", request->repeat,
+                  "Runs, with seeds from --seed on; adds 95 % confidence intervals")
+      .capture_default_str();
+  command.add_option("--trace", request->trace,
+                     "Write every event to this file, as JSON Lines ('-': standard output)");
+  command.add_flag("--json", request->json, "Print JSON");
+  command.footer(
       "\nDurations: 10ms, 1.5s, 200us. Distributions: 10ms, uniform:0ms:100ms, exp:5s.\n"
       "\nExamples:\n"
       "  turno sim nxr --nodes 31 --topology binary-tree --arrivals poisson:0.5 --repeat 10\n"
       "  turno sim raymond --topology star --arrivals closed:exp:2s --delay constant:1ms\n"
       "  turno sim naimi-trehel --nodes 5 --entries 20 --trace run.jsonl\n"
       "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
-  command->callback([&job, request] { job = [request] { return simulate(*request); }; });
+  command.callback([&job, request] { job = [request] { return simulate(*request); }; });
 }
 
 }  // namespace turno::cli

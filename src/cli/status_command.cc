@@ -154,23 +154,23 @@ int status(const AskOptions& options) {
   return 0;
 }
 
-void add(CLI::App& app, Job& job, const char* name, const char* title, const char* example,
+void add(Command app, Job& job, const char* name, const char* title, const char* example,
          int (*run)(const AskOptions&)) {
-  auto* command = app.add_subcommand(name, title);
+  auto command = app.add_subcommand(name, title);
   auto options = std::make_shared<AskOptions>();
-  options->add_to(*command);
-  command->footer(std::string("\nExample:\n  ") + example + "\n");
-  command->callback([&job, options, run] { job = [options, run] { return run(*options); }; });
+  options->add_to(command);
+  command.footer(std::string("\nExample:\n  ") + example + "\n");
+  command.callback([&job, options, run] { job = [options, run] { return run(*options); }; });
 }
 
 }  // namespace
 
-void add_status(CLI::App& app, Job& job) {
+void add_status(Command app, Job& job) {
   add(app, job, "status", "Show the cluster: its nodes, whether they answer, what they hold",
       "turno status --json", status);
 }
 
-void add_members(CLI::App& app, Job& job) {
+void add_members(Command app, Job& job) {
   add(app, job, "members", "List the nodes of the cluster and where they listen",
       "turno members --node 127.0.0.1:7000", members);
 }

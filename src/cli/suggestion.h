@@ -1,13 +1,13 @@
 // Mistyped names get an answer with the near ones.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "cli/command.h"
 
 namespace turno::cli {
 
@@ -29,11 +29,10 @@ inline const Algorithm& require_lock(std::string_view name) {
   unknown("algorithm", name, known);
 }
 
-inline void refuse_unknown_command(const CLI::App& app, std::string_view name) {
+inline void refuse_unknown_command(Command app, std::string_view name) {
   if (name.empty() || name.front() == '-') return;
   std::vector<std::string> known;
-  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    known.push_back(command->get_name());
+  for (const auto& command : app.subcommands()) known.push_back(command.name());
   for (const auto& command : known)
     if (command == name) return;
   unknown("command", name, known);

@@ -2,10 +2,10 @@
 
 namespace turno::cli {
 
-void add_system_options(CLI::App& command, System& system) {
+void add_system_options(Command command, System& system) {
   command.add_option("-n,--nodes", system.nodes, "How many nodes")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      .capture_default_str()
+      .non_negative();
   command.add_option("--topology", system.topology,
                      "Initial shape: line, star, radiating-star, binary-tree, ternary-tree, "
                      "random-tree, ring, complete (default: what suits the algorithm)");

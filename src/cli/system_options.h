@@ -1,12 +1,11 @@
 // Options that describe a system, shared by the commands.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "catalogue/system.h"
+#include "cli/command.h"
 
 namespace turno::cli {
 
-void add_system_options(CLI::App& command, System& system);
+void add_system_options(Command command, System& system);
 
 }  // namespace turno::cli

@@ -107,20 +107,20 @@ int run(const UpOptions& options) {
 
 }  // namespace
 
-void add_up(CLI::App& app, Job& job) {
-  auto* command = app.add_subcommand("up", "Start a cluster on this machine");
+void add_up(Command app, Job& job) {
+  auto command = app.add_subcommand("up", "Start a cluster on this machine");
   auto options = std::make_shared<UpOptions>();
-  command->add_option("-n,--nodes", options->nodes, "How many nodes")->capture_default_str();
-  command->add_flag("--detach,-d", options->detach,
-                    "Leave the nodes running in the background (turno down stops them)");
-  options->node.add_common_to(*command);
-  command->add_flag("--json", options->json, "Print JSON");
-  command->footer(
+  command.add_option("-n,--nodes", options->nodes, "How many nodes").capture_default_str();
+  command.add_flag("--detach,-d", options->detach,
+                   "Leave the nodes running in the background (turno down stops them)");
+  options->node.add_common_to(command);
+  command.add_flag("--json", options->json, "Print JSON");
+  command.footer(
       "\nThe nodes are named node-1, node-2, ... If a cluster already runs in the directory, the\n"
       "new nodes join it. Without --detach they end with this command.\n"
       "\nExamples:\n  turno up -n 5\n  turno up -n 5 --detach --algorithm naimi-trehel\n"
       "  turno up --latency node-1,node-3:50ms\n");
-  command->callback([&job, options] { job = [options] { return run(*options); }; });
+  command.callback([&job, options] { job = [options] { return run(*options); }; });
 }
 
 }  // namespace turno::cli

@@ -1,12 +1,12 @@
 // Options that describe what users do and how the network delays, shared by the commands.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 
 #include "catalogue/system.h"
 #include "check/options.h"
+#include "cli/command.h"
 #include "sim/options.h"
 
 namespace turno::cli {
@@ -18,18 +18,18 @@ struct Workload {
   std::string delay = "uniform:0ms:100ms";
   std::uint64_t entries = 100'000;
 
-  void add_to(CLI::App& command) {
+  void add_to(Command command) {
     command
         .add_option("--arrivals", arrivals,
                     "poisson:R (R requests a second and node) or closed:THINK")
-        ->capture_default_str();
+        .capture_default_str();
     command
         .add_option("--busy", busy,
                     "An arrival at a node that waits or is inside: lose it, or queue it there")
-        ->capture_default_str();
-    command.add_option("--hold", hold, "Time inside")->capture_default_str();
-    command.add_option("--delay", delay, "Time of a message on its way")->capture_default_str();
-    command.add_option("--entries", entries, "Entries to simulate")->capture_default_str();
+        .capture_default_str();
+    command.add_option("--hold", hold, "Time inside").capture_default_str();
+    command.add_option("--delay", delay, "Time of a message on its way").capture_default_str();
+    command.add_option("--entries", entries, "Entries to simulate").capture_default_str();
   }
 
   // Throws UsageError or std::invalid_argument.
