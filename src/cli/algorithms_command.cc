@@ -13,7 +13,7 @@ namespace {
 
 void print_json() {
   std::vector<Json> list;
-  for (const auto& algorithm : locks()) {
+  for (const auto& algorithm : algorithms()) {
     const auto& info = algorithm.info;
     std::vector<Json> variants;
     for (const auto& wrong : refutable())
@@ -25,7 +25,7 @@ void print_json() {
                                .add("example", wrong.departure->example));
     list.push_back(Json()
                        .add("name", info.name)
-                       .add("primitive", "lock")
+                       .add("primitive", name(info.primitive))
                        .add("title", info.title)
                        .add("source", info.source)
                        .add("topology", default_topology(info))
@@ -37,14 +37,27 @@ void print_json() {
   fmt::print("{}\n", Json().add("algorithms", list).text());
 }
 
-void print_text() {
+constexpr std::string_view headings[] = {
+    "Locks: one at a time",       "Semaphores: at most k at a time",
+    "Rooms: one group at a time", "Reservations: several resources at once",
+    "Elections: who coordinates", "Detection: who has crashed, who is in a deadlock",
+};
+
+void print_table(Primitive primitive) {
   Table table({"algorithm", "idea", "messages/entry, nobody competes", "everybody does", "source"});
-  for (const auto& algorithm : locks()) {
+  bool any = false;
+  for (const auto& algorithm : algorithms()) {
     const auto& info = algorithm.info;
+    if (info.primitive != primitive) continue;
+    any = true;
     table.add({std::string(info.name), std::string(info.title), std::string(info.low),
                std::string(info.high), std::string(info.source)});
   }
-  fmt::print("{}\n", table.text());
+  if (any) fmt::print("{}\n\n{}\n", headings[static_cast<std::size_t>(primitive)], table.text());
+}
+
+void print_text() {
+  for (std::size_t i = 0; i < std::size(headings); ++i) print_table(static_cast<Primitive>(i));
   fmt::print("What the checker refutes:\n\n");
   Table wrong({"command", "flaw"});
   for (const auto& [algorithm, departure, number, published] : refutable())

@@ -6,8 +6,10 @@
 
 #include "catalogue/catalogue.h"
 #include "cli/commands.h"
+#include "cli/fault_options.h"
 #include "cli/json.h"
 #include "cli/output_file.h"
+#include "cli/primitive_options.h"
 #include "cli/progress.h"
 #include "cli/suggestion.h"
 #include "cli/system_options.h"
@@ -27,6 +29,8 @@ double physical_memory_gib() {
 struct Request {
   std::string algorithm;
   System system{.nodes = 3};
+  PrimitiveOptions primitive;
+  FaultBudget faults;
   std::uint64_t requests = 1;
   bool forever = false, overlapping = false;
   std::string channels, requesters, holder, property, trace;
@@ -37,9 +41,9 @@ struct Request {
 };
 
 const std::vector<std::string>& properties() {
-  static const std::vector<std::string> names = {"exclusion", "token",      "fence",
-                                                 "invariant", "addressee",  "deadlock",
-                                                 "trap",      "starvation", "sometimes"};
+  static const std::vector<std::string> names = {"exclusion",  "token",    "fence", "invariant",
+                                                 "addressee",  "deadlock", "goal",  "trap",
+                                                 "starvation", "sometimes"};
   return names;
 }
 
@@ -50,7 +54,7 @@ struct Chosen {
 };
 
 Chosen choose(const Request& request) {
-  const auto& algorithm = require_lock(request.algorithm);
+  const auto& algorithm = require_algorithm(request.algorithm);
   const bool published = !request.as_published.empty();
   if (!published && request.without.empty()) return {&algorithm};
   if (published && !request.without.empty())
@@ -72,6 +76,7 @@ Chosen choose(const Request& request) {
 check::Options make_options(const Request& request, const Algorithm& algorithm) {
   check::Options options;
   options.channels = parse_channels(request.channels, algorithm.info);
+  request.faults.apply(algorithm, options);
   options.forever = request.forever;
   options.overlapping = request.overlapping;
   options.property = request.property;
@@ -126,6 +131,8 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
   if (!request.system.quorums.empty()) json.add("quorums", request.system.quorums);
   if (request.system.carry) json.add("carry", *request.system.carry);
   if (options.overlapping) json.add("overlapping", true);
+  request.primitive.describe(*chosen.algorithm, json);
+  request.faults.describe(json);
   if (!options.property.empty()) json.add("only_property", options.property);
   json.add("topology", topology_of(request, chosen))
       .add("channels", options.channels == check::Channels::fifo ? "fifo" : "unordered")
@@ -160,14 +167,15 @@ std::string meaning(const check::Options& options, const check::Result& result) 
 
 void print_text(const Request& request, const check::Options& options, const Chosen& chosen,
                 const check::Result& result) {
-  fmt::print("{}{}, {} nodes, {}, {}, {} channels\n", chosen.algorithm->info.name,
-             chosen.departure != nullptr ? fmt::format(" ({})", chosen.departure->name) : "",
-             request.system.nodes,
-             options.forever ? "requests for ever"
-                             : fmt::format("{} request{} each", options.requests,
-                                           options.requests == 1 ? "" : "s"),
-             topology_of(request, chosen),
-             options.channels == check::Channels::fifo ? "fifo" : "unordered");
+  fmt::print(
+      "{}{}, {} nodes, {}, {}, {} channels{}\n", chosen.algorithm->info.name,
+      chosen.departure != nullptr ? fmt::format(" ({})", chosen.departure->name) : "",
+      request.system.nodes,
+      options.forever
+          ? "requests for ever"
+          : fmt::format("{} request{} each", options.requests, options.requests == 1 ? "" : "s"),
+      topology_of(request, chosen),
+      options.channels == check::Channels::fifo ? "fifo" : "unordered", request.faults.text());
   const auto rate =
       result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
   fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
@@ -260,6 +268,7 @@ int run_check(const Request& request) {
   std::vector<check::Result> results;
   for (const auto& setup : setups) {
     options.setup = setup;
+    request.primitive.apply(algorithm, options.setup);
     options.setup.departure = chosen.number;
     results.push_back(explore(algorithm, options, line));
     if (results.back().verdict == check::Verdict::violated) break;
@@ -311,9 +320,11 @@ void add_check(Command app, Job& job) {
                      "fifo or unordered (default: what the algorithm promises)");
   command.add_option("--requesters", request->requesters, "Who asks, as in 0-2,4 (default: all)");
   command.add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
+  request->primitive.add_to(command);
+  request->faults.add_to(command);
   command.add_option("--property", request->property,
                      "Look only at this one: exclusion, token, fence, invariant, addressee, "
-                     "deadlock, trap, starvation, sometimes");
+                     "deadlock, goal, trap, starvation, sometimes");
   command
       .add_option("--as-published", request->as_published,
                   "What is printed instead, by name (default: the first reading)")

@@ -55,7 +55,7 @@ System system_for(const Info& info, const Request& request) {
 Measured measure(const Algorithm& algorithm, const Request& request, const std::string& arrivals) {
   auto workload = request.workload;
   workload.arrivals = arrivals;
-  auto options = workload.options();
+  auto options = workload.options(request.system.nodes);
   options.fifo = algorithm.info.fifo;
   std::vector<double> messages, waits, throughput;
   Measured measured{.arrivals = arrivals};

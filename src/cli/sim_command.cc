@@ -1,12 +1,14 @@
 // turno sim: simulate one algorithm.
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <memory>
 
 #include "catalogue/catalogue.h"
 #include "cli/commands.h"
+#include "cli/fault_options.h"
 #include "cli/json.h"
 #include "cli/output_file.h"
+#include "cli/primitive_options.h"
 #include "cli/progress.h"
 #include "cli/suggestion.h"
 #include "cli/system_options.h"
@@ -21,6 +23,8 @@ struct Request {
   std::string algorithm;
   System system;
   Workload workload;
+  PrimitiveOptions primitive;
+  Calamities calamities;
   std::string channels;
   std::string trace;
   std::uint64_t repeat = 1;
@@ -64,8 +68,24 @@ struct Runs {
 
 #define TURNO_FIELD(name) [](const sim::Result& r) { return r.name; }
 
-void print_json(const Request& request, const sim::Options& options, const Info& info,
+// One list for all runs: the sums, place by place.
+std::vector<std::uint64_t> sums(const Runs& runs, std::vector<std::uint64_t> sim::Result::*counts) {
+  std::vector<std::uint64_t> sum;
+  for (const auto& result : runs.results) {
+    const auto& next = result.*counts;
+    sum.resize(std::max(sum.size(), next.size()));
+    for (std::size_t i = 0; i < next.size(); ++i) sum[i] += next[i];
+  }
+  return sum;
+}
+
+std::string listed(const std::vector<std::uint64_t>& numbers, std::string_view separator) {
+  return fmt::format("{}", fmt::join(numbers, separator));
+}
+
+void print_json(const Request& request, const sim::Options& options, const Algorithm& algorithm,
                 const Runs& runs) {
+  const auto& info = algorithm.info;
   Json kinds;
   for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
     kinds.add(runs.results.front().messages_by_kind[i].first,
@@ -84,6 +104,7 @@ void print_json(const Request& request, const sim::Options& options, const Info&
       .add("channels", options.fifo ? "fifo" : "unordered");
   if (!request.system.quorums.empty()) json.add("quorums", request.system.quorums);
   if (request.system.carry) json.add("carry", *request.system.carry);
+  request.primitive.describe(algorithm, json);
   json.add("arrivals", options.arrivals.text())
       .add("busy", options.busy == sim::Busy::lose ? "lose" : "queue")
       .add("hold", options.hold.text())
@@ -100,12 +121,16 @@ void print_json(const Request& request, const sim::Options& options, const Info&
                           .add("max", runs.largest(TURNO_FIELD(wait_max_ms))))
       .add("inside_max", runs.largest(TURNO_FIELD(inside_max)))
       .add("lost_arrivals", runs.total(TURNO_FIELD(lost_arrivals)))
+      .add("waiting_at_end", runs.total(TURNO_FIELD(waiting_at_end)))
       .add("fairness", runs.over(TURNO_FIELD(fairness)).mean)
       .add("entries_per_second", runs.over(TURNO_FIELD(entries_per_second())).mean)
       .add("simulated_seconds", runs.total(TURNO_FIELD(simulated_seconds)))
       .add("digest", runs.digest())
       .add("events", events)
       .add("events_per_second", cpu > 0 ? static_cast<double>(events) / cpu : 0.0);
+  if (options.interval > 0)
+    json.add_raw("entries_by_interval",
+                 "[" + listed(sums(runs, &sim::Result::entries_by_interval), ",") + "]");
   if (runs.results.size() > 1)
     json.add("repeat", runs.results.size())
         .add("ci95",
@@ -148,6 +173,11 @@ void print_text(const Request& request, const sim::Options& options, const Info&
              runs.over(TURNO_FIELD(entries_per_second())).mean);
   fmt::print("  fairness (Jain)     {:.4f}\n", runs.over(TURNO_FIELD(fairness)).mean);
   fmt::print("  lost arrivals       {}\n", runs.total(TURNO_FIELD(lost_arrivals)));
+  if (options.until > 0)
+    fmt::print("  waiting at the end  {}\n", runs.total(TURNO_FIELD(waiting_at_end)));
+  if (options.interval > 0)
+    fmt::print("  entries each {:<6} {}\n", sim::duration_text(options.interval),
+               listed(sums(runs, &sim::Result::entries_by_interval), " "));
   const auto events = runs.total(TURNO_FIELD(events));
   const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
   fmt::print("  events              {}, {} a second of CPU time\n", events,
@@ -159,8 +189,9 @@ void print_text(const Request& request, const sim::Options& options, const Info&
 #undef TURNO_FIELD
 
 int simulate(const Request& request) {
-  const auto& algorithm = require_lock(request.algorithm);
-  sim::Options options = request.workload.options();
+  const auto& algorithm = require_algorithm(request.algorithm);
+  sim::Options options = request.workload.options(request.system.nodes);
+  request.calamities.apply(algorithm, request.system.nodes, options);
   options.fifo = parse_channels(request.channels, algorithm.info) == check::Channels::fifo;
   if (request.repeat < 1) throw UsageError("--repeat is 1 or more");
   if (request.repeat > 1 && !request.trace.empty())
@@ -177,6 +208,7 @@ int simulate(const Request& request) {
     system.seed += i;
     options.seed = system.seed;
     options.setup = make_setup(algorithm.info, system);
+    request.primitive.apply(algorithm, options.setup);
     if (line.visible())
       options.progress = [&](std::uint64_t entries) {
         if (!line.due()) return;
@@ -191,7 +223,7 @@ int simulate(const Request& request) {
   line.clear();
   if (trace) trace->commit();
   if (request.trace == "-") return runs.violation().empty() ? 0 : exit_violated;
-  request.json ? print_json(request, options, algorithm.info, runs)
+  request.json ? print_json(request, options, algorithm, runs)
                : print_text(request, options, algorithm.info, runs);
   return runs.violation().empty() ? 0 : exit_violated;
 }
@@ -204,6 +236,9 @@ void add_sim(Command app, Job& job) {
   command.add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'").required();
   add_system_options(command, request->system);
   request->workload.add_to(command);
+  request->workload.add_details_to(command);
+  request->primitive.add_to(command);
+  request->calamities.add_to(command);
   command.add_option("--seed", request->system.seed, "Draws everything")
       .capture_default_str()
       .non_negative();

@@ -22,11 +22,17 @@ namespace turno::cli {
                    (near.empty() ? "" : "?"));
 }
 
-inline const Algorithm& require_lock(std::string_view name) {
-  if (const auto* found = find_lock(name)) return *found;
+inline const Algorithm& require_algorithm(std::string_view name) {
+  if (const auto* found = find_algorithm(name)) return *found;
   std::vector<std::string> known;
-  for (const auto& algorithm : locks()) known.emplace_back(algorithm.info.name);
+  for (const auto& algorithm : algorithms()) known.emplace_back(algorithm.info.name);
   unknown("algorithm", name, known);
+}
+inline const Algorithm& require_lock(std::string_view name) {
+  const auto& algorithm = require_algorithm(name);
+  if (algorithm.info.primitive != Primitive::lock)
+    throw UsageError(std::string(name) + " is not a lock");
+  return algorithm;
 }
 
 inline void refuse_unknown_command(Command app, std::string_view name) {

@@ -17,6 +17,7 @@ struct Workload {
   std::string hold = "10ms";
   std::string delay = "uniform:0ms:100ms";
   std::uint64_t entries = 100'000;
+  std::string requesters, first, until, interval;
 
   void add_to(Command command) {
     command
@@ -31,9 +32,17 @@ struct Workload {
     command.add_option("--delay", delay, "Time of a message on its way").capture_default_str();
     command.add_option("--entries", entries, "Entries to simulate").capture_default_str();
   }
+  // What only one run at a time needs.
+  void add_details_to(Command command) {
+    command.add_option("--requesters", requesters, "Who asks, as in 0-2,4 (default: all)");
+    command.add_option("--first", first,
+                       "When everybody asks for the first time (default: as the others)");
+    command.add_option("--until", until, "End the run at this time, if not earlier");
+    command.add_option("--interval", interval, "Count the entries by intervals of this length");
+  }
 
   // Throws UsageError or std::invalid_argument.
-  [[nodiscard]] sim::Options options() const {
+  [[nodiscard]] sim::Options options(std::uint64_t nodes) const {
     sim::Options options;
     options.arrivals = sim::parse_arrivals(arrivals);
     options.hold = sim::parse_distribution(hold);
@@ -47,7 +56,19 @@ struct Workload {
     }
     if (options.busy == sim::Busy::queue && options.arrivals.kind == sim::Arrivals::Kind::closed)
       throw UsageError("--busy queue is for poisson arrivals; a closed user never asks twice");
+    if (!requesters.empty())
+      for (auto node : parse_nodes(requesters, nodes)) options.requesters.insert(node);
+    if (!first.empty()) options.first = sim::parse_duration(first);
+    if (!until.empty()) options.until = positive("--until", until);
+    if (!interval.empty()) options.interval = positive("--interval", interval);
     return options;
+  }
+
+ private:
+  static sim::Time positive(const std::string& option, const std::string& text) {
+    const auto time = sim::parse_duration(text);
+    if (time <= 0) throw UsageError(option + " is a time above 0");
+    return time;
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/fence.h"
@@ -11,6 +12,12 @@ namespace turno {
 
 // What kind of shared thing an algorithm gives turns at.
 enum class Primitive : std::uint8_t { lock, semaphore, room, reservation, election, detection };
+
+constexpr std::string_view name(Primitive primitive) {
+  constexpr std::string_view names[] = {"lock",        "semaphore", "room",
+                                        "reservation", "election",  "detection"};
+  return names[static_cast<std::size_t>(primitive)];
+}
 
 // An election and a detector act by themselves: nobody asks and nobody gets in.
 constexpr bool has_users(Primitive primitive) {
