@@ -39,7 +39,8 @@ Words words_of(Command app) {
     }
     add_options(command, options);
   }
-  for (const auto& algorithm : locks()) words.algorithms += std::string(algorithm.info.name) + " ";
+  for (const auto& algorithm : algorithms())
+    words.algorithms += std::string(algorithm.info.name) + " ";
   return words;
 }
 
