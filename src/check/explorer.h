@@ -187,8 +187,9 @@ class Explorer : private Search {
     for (std::size_t i = 0; i < n_; ++i) {
       const auto index = static_cast<std::uint16_t>(i);
       const auto& user = world.users[i];
-      if (user.inside && !options_.staying)
-        add({InputKind::release, index}, NodeId{i}, {.kind = InputKind::release});
+      if (user.inside)
+        add({.kind = InputKind::release, .index = index, .fault = options_.staying}, NodeId{i},
+            {.kind = InputKind::release});
       if (may_want(user, NodeId{i}, is_there(world.nodes[i]))) {
         for (std::uint16_t wish = 0; wish < wishes(NodeId{i}); ++wish)
           add({InputKind::request, index, wish}, NodeId{i},

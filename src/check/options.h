@@ -50,7 +50,7 @@ struct Options {
   // What a request may ask for, one list a node (a single list: for all). Each request asks for any
   // of them; empty: see `scripts`.
   std::vector<std::vector<Wish>> menus;
-  bool staying = false;           // who is inside never leaves
+  bool staying = false;           // who is inside need not leave, so nobody may wait for it
   std::uint32_t withdrawals = 0;  // how often a user may give up waiting
   Faults faults;
   std::string property;  // look only at this property; empty: at all

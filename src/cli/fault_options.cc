@@ -66,7 +66,7 @@ void FaultBudget::add_to(Command command) {
       .capture_default_str();
   command.add_flag("--keep-sent", keep_sent,
                    "What a crashed node has sent always arrives (default: any of it may be lost)");
-  command.add_flag("--staying", staying, "Who is inside never leaves");
+  command.add_flag("--staying", staying, "Who is inside need not leave: nobody may wait for that");
 }
 
 void FaultBudget::apply(const Algorithm& algorithm, check::Options& options) const {
@@ -102,7 +102,7 @@ std::string FaultBudget::text() const {
     if (budget.amount > 0)
       text += ", up to " + std::to_string(budget.amount) + " " +
               std::string(budget.amount == 1 ? budget.one : budget.several);
-  return text + (staying ? ", nobody leaves" : "");
+  return text + (staying ? ", nobody needs to leave" : "");
 }
 
 void Calamities::add_to(Command command) {
