@@ -88,7 +88,7 @@ struct Bully {
       case Kind::coordinator:
         return on_coordinator(from, message, out);
       case Kind::ask:
-        return out.send(from, {.kind = Kind::answer, .epoch = epoch});
+        return out.send(from, follows_another() ? result() : Message{Kind::answer, epoch});
       case Kind::answer:
         if (asked && from == coordinator) watch(out);
         return;
@@ -113,6 +113,8 @@ struct Bully {
   void recover(Out& out) { elect_anew(out); }
 
   [[nodiscard]] bool acting() const { return coordinator == self; }
+  // Whoever takes it for the coordinator must learn that it is not.
+  [[nodiscard]] bool follows_another() const { return phase == Phase::normal && !acting(); }
 
   static bool still_expected(const Snapshot<Bully>& world, NodeId node, std::uint8_t timer);
   static std::string_view broken_invariant(const Snapshot<Bully>& world);
@@ -199,7 +201,12 @@ struct Bully {
 // Timeouts are perfect: they expire when what they wait for cannot come any more.
 inline bool Bully::still_expected(const Snapshot<Bully>& world, NodeId node, std::uint8_t timer) {
   const auto& waits = world.nodes[node.index()];
-  if (timer == service_timer) return !world.users[waits.coordinator.index()].dead;
+  if (timer == service_timer) {
+    // Asking a coordinator that acts, or is busy electing, changes nothing.
+    const auto& asked = world.nodes[waits.coordinator.index()];
+    const bool useless = waits.setup.ask_every_ns == 0 || !asked.follows_another();
+    return useless && !world.users[waits.coordinator.index()].dead;
+  }
   for (const auto& [from, to, message] : world.flights) {
     if (from == node && message.kind == Kind::election) return true;
     if (to == node && message.kind == Kind::coordinator) return true;
