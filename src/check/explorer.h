@@ -154,6 +154,7 @@ class Explorer : private Search {
         ++faults_;
       } else {
         graph_.add_edge(target);
+        if (options_.count_messages) graph_.add_cost(messages_of(successor));
         graded_ = graded_ && target >= next_level_;
       }
       if (options_.forever) graph_.add_label(label(world, successor.action));
@@ -164,6 +165,12 @@ class Explorer : private Search {
       }
       judge_step(world, successor, number, edge);
     }
+  }
+
+  [[nodiscard]] std::uint8_t messages_of(const Successor<P>& successor) const {
+    std::uint8_t count = 0;
+    for_each_send(successor, n_, [&](NodeId, const Message&) { ++count; });
+    return count;
   }
 
   // Fills successors_ with what can happen next; says how many.

@@ -9,22 +9,50 @@
 
 namespace turno::check {
 
-bool Graph::acyclic() const {
-  // Remove worlds without predecessors until none is left.
+// Worlds of which all predecessors have been seen, one after the other. Those on a cycle, and
+// behind one, are not among them.
+template <class Visit>
+void Graph::for_each_in_order(Visit visit) const {
   std::vector<std::uint32_t> predecessors(worlds(), 0);
   for (auto target : targets_) ++predecessors[target];
   std::vector<World> free;
   for (World world = 0; world < worlds(); ++world)
     if (predecessors[world] == 0) free.push_back(world);
-  std::size_t removed = 0;
   while (!free.empty()) {
     const auto world = free.back();
     free.pop_back();
-    ++removed;
+    visit(world);
     for (auto target : targets(world))
       if (--predecessors[target] == 0) free.push_back(target);
   }
-  return removed == worlds();
+}
+
+bool Graph::acyclic() const {
+  std::size_t seen = 0;
+  for_each_in_order([&](World) { ++seen; });
+  return seen == worlds();
+}
+
+std::optional<Graph::Costs> Graph::costs() const {
+  if (costs_.size() != targets_.size() || !acyclic()) return std::nullopt;
+  constexpr Costs unreached{~std::uint64_t{0}, 0};
+  std::vector<Costs> until(worlds(), unreached);
+  until.front() = {};
+  Costs all = unreached;
+  const auto merge = [](Costs& into, const Costs& other) {
+    into = {std::min(into.least, other.least), std::max(into.most, other.most)};
+  };
+  for_each_in_order([&](World world) {
+    const auto here = until[world];
+    if (here == unreached) return;  // only by a fault
+    const auto next = targets(world);
+    if (next.empty()) merge(all, here);
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const std::uint64_t cost = costs_[begin(world) + i];
+      merge(until[next[i]], {here.least + cost, here.most + cost});
+    }
+  });
+  return all;
 }
 
 std::optional<Graph::World> Graph::trap(const std::vector<std::uint8_t>& good) const {

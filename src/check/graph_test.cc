@@ -35,6 +35,22 @@ TEST(Graph, WithoutACycleIsAcyclic) {
   EXPECT_FALSE(graph_of({{{0}}}).acyclic());
 }
 
+TEST(Graph, CostsOfTheCheapestAndTheDearestRun) {
+  // 0 -> 1 -> 3, 0 -> 2 -> 3, 2 -> 4; the world 5 is reached by a fault only.
+  Graph graph;
+  const std::vector<std::vector<std::pair<Graph::World, std::uint8_t>>> worlds = {
+      {{1, 2}, {2, 1}}, {{3, 5}}, {{3, 0}, {4, 1}}, {}, {}, {{4, 200}}};
+  for (const auto& edges : worlds) {
+    graph.begin_world();
+    for (const auto& [target, cost] : edges) {
+      graph.add_edge(target);
+      graph.add_cost(cost);
+    }
+  }
+  EXPECT_EQ(graph.costs(), (Graph::Costs{1, 7}));
+  EXPECT_EQ(graph_of({{{1}}, {}}).costs(), std::nullopt) << "nobody counted";
+}
+
 TEST(Graph, ATrapIsAWorldFromWhichNoGoodOneCanBeReached) {
   // 0 -> 1 (good), 0 -> 2 -> 3 -> 2: the trap is 2, the first of its cycle.
   const auto graph = graph_of({{{1}, {2}}, {}, {{3}}, {{2}}});

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "check/graph.h"
 #include "core/node_set.h"
 #include "core/setup.h"
 #include "core/trace.h"
@@ -53,7 +55,8 @@ struct Options {
   bool staying = false;           // who is inside need not leave, so nobody may wait for it
   std::uint32_t withdrawals = 0;  // how often a user may give up waiting
   Faults faults;
-  std::string property;  // look only at this property; empty: at all
+  bool count_messages = false;  // of the runs with the fewest and the most, without faults
+  std::string property;         // look only at this property; empty: at all
   std::uint64_t max_states = 1'000'000'000;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   std::function<void(const Progress&)> progress;  // called now and then
@@ -75,9 +78,10 @@ struct Result {
   bool acyclic = false;  // every run ends
   double cpu_seconds = 0;
   std::uint64_t bytes = 0;
-  std::vector<TraceStep> trace;    // the shortest way to the violation
-  std::size_t cycle_from = 0;      // starvation: the steps from here on repeat for ever
-  std::uint64_t cycle_states = 0;  // starvation: the worlds in which it can go on
+  std::optional<Graph::Costs> messages;  // of a run, if they are counted and every run ends
+  std::vector<TraceStep> trace;          // the shortest way to the violation
+  std::size_t cycle_from = 0;            // starvation: the steps from here on repeat for ever
+  std::uint64_t cycle_states = 0;        // starvation: the worlds in which it can go on
 };
 
 }  // namespace turno::check

@@ -30,6 +30,7 @@ void Search::found_in(World world, std::string property, std::string_view explan
 void Search::judge_infinite_runs() {
   if (options_.forever) return judge_starvation();
   result_.acyclic = graded_ || graph_.acyclic();
+  if (options_.count_messages) result_.messages = graph_.costs();
   if (result_.acyclic || !considered("trap")) return;
   if (const auto trap = graph_.trap(served_))
     fail({"trap", "from here on, not everybody can be served", *trap});
