@@ -134,13 +134,13 @@ class Cluster {
     }
   }
 
-  TraceStep want(NodeId node) {
+  TraceStep want(NodeId node, const Wish& wish = {}) {
     auto& user = users_.at(node.index());
     const bool too_soon = (user.waiting > 0 && P::info.overlap != Overlap::any) ||
                           (user.inside && P::info.overlap == Overlap::never);
     if (too_soon) throw std::logic_error("node " + describe(node) + " has already asked");
     ++user.waiting;
-    return act(TraceStep::Kind::request, node, {.kind = Kind::request});
+    return act(TraceStep::Kind::request, node, {.kind = Kind::request, .demand = wish.demand()});
   }
   TraceStep leave(NodeId node) {
     auto& user = users_.at(node.index());
@@ -187,7 +187,7 @@ class Cluster {
   [[nodiscard]] std::string broken() const {
     std::size_t count = 0;
     for (const auto& user : users_) count += user.inside ? 1 : 0;
-    if (count > 1) return "two are inside";
+    if (count > 1 && P::info.primitive == Primitive::lock) return "two are inside";
     if constexpr (HasInvariants<P>)
       return std::string(P::broken_invariant(Snapshot<P>{nodes_, users_, flights_}));
     return {};
@@ -213,6 +213,7 @@ class Cluster {
       --user.waiting;
       user.inside = taken.entered = true;
       taken.fence = *out.granted();
+      taken.units.assign(out.units().begin(), out.units().end());
     }
     return taken;
   }

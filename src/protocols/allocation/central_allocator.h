@@ -1,0 +1,154 @@
+// A central allocator, the yardstick: one coordinator has all tokens, and who needs some asks it.
+//
+// The coordinator serves whoever can be served, oldest first, but a request that has been overtaken
+// too often (Setup::resources.bypasses) holds up all that are younger: no starvation.
+//
+// Assumes reliable channels, any order; no crashes. Messages per entry: 3, none for the
+// coordinator's own.
+#pragma once
+
+#include "core/protocol.h"
+#include "protocols/allocation/tokens.h"
+
+namespace turno {
+
+struct CentralAllocator {
+  static constexpr Info info{.name = "central-allocator",
+                             .title = "a coordinator gives out all resources",
+                             .source = "folklore",
+                             .primitive = Primitive::reservation,
+                             .low = "3(N-1)/N",
+                             .high = "3(N-1)/N"};
+
+  struct Message {
+    enum class Kind : std::uint8_t { request, grant, release } kind = Kind::request;
+    Needs needs;    // request
+    Tokens tokens;  // grant, release
+    static constexpr std::array<std::string_view, 3> kinds = {"request", "grant", "release"};
+    static constexpr std::array<std::string_view, 3> labels = {"kind", "needs", "tokens"};
+    [[nodiscard]] auto fields() const { return std::tie(kind, needs, tokens); }
+    bool operator==(const Message&) const = default;
+  };
+  using Kind = Message::Kind;
+  using Out = Effects<Message>;
+  struct Waiting {
+    NodeId node;
+    Needs needs;
+    std::uint32_t overtaken = 0;
+    bool operator==(const Waiting&) const = default;
+    [[nodiscard]] auto fields() const { return std::tie(node, needs, overtaken); }
+  };
+
+  NodeId self, coordinator;
+  const Setup* setup = nullptr;
+  Tokens held;  // in use here
+  // At the coordinator.
+  Tokens free;
+  boost::container::small_vector<Waiting, 2> waiting;  // oldest first
+
+  static constexpr std::array<std::string_view, 3> labels = {"held", "free", "waiting"};
+  [[nodiscard]] auto fields() const { return std::tie(held, free, waiting); }
+  bool operator==(const CentralAllocator&) const = default;
+
+  static CentralAllocator resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+    CentralAllocator node;
+    node.self = self;
+    node.setup = &setup;
+    node.coordinator = setup.root();
+    if (self != node.coordinator) return node;
+    for (std::uint32_t i = 0; i < setup.resources.type_of.size(); ++i)
+      node.free.add(Token{i, Fence::at(setup.epoch)});
+    return node;
+  }
+
+  static double alone(const Setup& setup) {
+    const auto n = static_cast<double>(setup.size());
+    return 3 * (n - 1) / n;
+  }
+
+  void request(const Demand& demand, Out& out) {
+    const Needs needs(demand);
+    if (self != coordinator) return out.send(coordinator, {.kind = Kind::request, .needs = needs});
+    admit(self, needs, out);
+  }
+
+  void release(Out& out) {
+    if (self != coordinator) {
+      out.send(coordinator, {.kind = Kind::release, .tokens = held});
+    } else {
+      free.add(held);
+    }
+    held.clear();
+    if (self == coordinator) serve(out);
+  }
+
+  void receive(NodeId from, const Message& message, Out& out) {
+    switch (message.kind) {
+      case Kind::request:
+        return admit(from, message.needs, out);
+      case Kind::grant:
+        held = message.tokens;
+        return out.grant(held.units());
+      case Kind::release:
+        free.add(message.tokens);
+        return serve(out);
+    }
+  }
+
+  static std::string_view broken_invariant(const Snapshot<CentralAllocator>& world) {
+    const auto instances = world.nodes.front().setup->resources.type_of.size();
+    boost::container::small_vector<std::uint32_t, 16> places(instances);
+    const auto count = [&](const Tokens& tokens) {
+      for (const auto& token : tokens) ++places[token.instance];
+    };
+    for (const auto& node : world.nodes) {
+      count(node.held);
+      count(node.free);
+    }
+    for (const auto& flight : world.flights) count(flight.message.tokens);
+    const bool once = std::all_of(places.begin(), places.end(), [](auto n) { return n == 1; });
+    return once ? std::string_view{} : "a resource token is not in exactly one place";
+  }
+
+ private:
+  void admit(NodeId node, const Needs& needs, Out& out) {
+    waiting.push_back({node, needs});
+    serve(out);
+  }
+
+  void serve(Out& out) {
+    for (std::size_t i = 0; i < waiting.size();) {
+      if (!free.cover(setup->resources, waiting[i].needs)) {
+        if (waiting[i].overtaken >= setup->resources.bypasses) return;
+        ++i;
+        continue;
+      }
+      for (std::size_t older = 0; older < i; ++older) ++waiting[older].overtaken;
+      const auto chosen = waiting[i];
+      waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(i));
+      give(chosen, out);
+      // Somebody may have been overtaken for the last time.
+      for (std::size_t older = 0; older < i; ++older)
+        if (waiting[older].overtaken >= setup->resources.bypasses) return;
+    }
+  }
+
+  void give(const Waiting& to, Out& out) {
+    Tokens given;
+    for (std::size_t type = 0; type < to.needs.types(); ++type)
+      for (auto more = to.needs.of(type); more > 0; --more) given.add(take_one_of(type));
+    given.use();
+    if (to.node != self) return out.send(to.node, {.kind = Kind::grant, .tokens = given});
+    held = given;
+    out.grant(held.units());
+  }
+  // REQUIRES: there is one.
+  Token take_one_of(std::size_t type) {
+    for (const auto& token : free)
+      if (setup->resources.type_of[token.instance] == type) return free.take(token.instance);
+    TURNO_ASSERT(false && "there is one of this type");
+    return {};
+  }
+};
+
+}  // namespace turno
