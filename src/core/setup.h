@@ -39,6 +39,14 @@ struct RoomSetup {
   std::uint32_t groups = 0;
   Door door = Door::demand;
   std::vector<std::uint32_t> capacity;  // of each group; empty: unlimited
+  bool duplicates = false;              // the network may deliver a message twice
+  // For the checker: how often a group may have a session while another group's request is known
+  // to an arbiter of both. 0: not counted.
+  std::uint32_t most_overtakings = 0;
+  [[nodiscard]] std::uint32_t capacity_of(NodeId group) const {
+    return group.index() < capacity.size() ? capacity[group.index()]
+                                           : std::numeric_limits<std::uint32_t>::max();
+  }
 };
 
 // Which instances of which resources there are. Instances are numbered through all types.

@@ -39,6 +39,9 @@ class Votes {
   }
 
   [[nodiscard]] bool waiting() const { return !queue_.empty(); }
+  [[nodiscard]] bool asks(const Priority& request) const {
+    return std::find(queue_.begin(), queue_.end(), request) != queue_.end();
+  }
   [[nodiscard]] bool cast_any() const { return holder_.node != nobody; }
   [[nodiscard]] const Priority& holder() const { return holder_; }
   [[nodiscard]] const auto& queue() const { return queue_; }

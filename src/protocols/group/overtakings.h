@@ -1,0 +1,57 @@
+// How often each group was served while a request of another waited, as one arbiter sees it. It
+// decides nothing: the checker reads it.
+#pragma once
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <tuple>
+
+#include "core/lamport_clock.h"
+
+namespace turno {
+
+class Overtakings {
+ public:
+  // The group `by` has been served; the requests still wait.
+  template <class Requests>
+  void count(NodeId by, const Requests& requests) {
+    for (const auto& request : requests)
+      if (request.node != by) ++of(request, by);
+  }
+  void forget(const Priority& request) {
+    counts_.erase(std::remove_if(counts_.begin(), counts_.end(),
+                                 [&](const Count& count) { return count.request == request; }),
+                  counts_.end());
+  }
+  [[nodiscard]] std::uint32_t most() const {
+    std::uint32_t most = 0;
+    for (const auto& count : counts_) most = std::max(most, count.times);
+    return most;
+  }
+
+  [[nodiscard]] auto fields() const { return std::tie(counts_); }
+  bool operator==(const Overtakings&) const = default;
+
+ private:
+  struct Count {
+    Priority request;
+    NodeId by;
+    std::uint32_t times = 0;
+    [[nodiscard]] auto fields() const { return std::tie(request, by, times); }
+    bool operator==(const Count&) const = default;
+  };
+
+  // In one order, so that equal counts are equal values.
+  std::uint32_t& of(const Priority& request, NodeId by) {
+    const auto at = std::find_if(counts_.begin(), counts_.end(), [&](const Count& count) {
+      return std::tie(count.request, count.by) >= std::tie(request, by);
+    });
+    if (at != counts_.end() && at->request == request && at->by == by) return at->times;
+    return counts_.insert(at, {request, by})->times;
+  }
+
+  boost::container::small_vector<Count, 1> counts_;
+};
+
+}  // namespace turno
