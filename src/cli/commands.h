@@ -15,6 +15,7 @@ void add_algorithms(Command app, Job& job);
 void add_sim(Command app, Job& job);
 void add_check(Command app, Job& job);
 void add_compare(Command app, Job& job);
+void add_quorums(Command app, Job& job);
 void add_node(Command app, Job& job);
 void add_up(Command app, Job& job);
 void add_down(Command app, Job& job);

@@ -30,7 +30,8 @@ constexpr auto description =
     "  turno algorithms                     what there is\n"
     "  turno sim nxr --nodes 31             simulate one algorithm\n"
     "  turno check nxr --nodes 4            explore every interleaving of a small system\n"
-    "  turno compare                        all lock algorithms on one workload\n";
+    "  turno compare                        all lock algorithms on one workload\n"
+    "  turno quorums 13                     quorums, beside the smallest possible\n";
 
 int run(int argc, char** argv) {
   turno::cli::CommandLine line("turno", description, TURNO_VERSION);
@@ -51,6 +52,7 @@ int run(int argc, char** argv) {
   turno::cli::add_sim(app, job);
   turno::cli::add_check(app, job);
   turno::cli::add_compare(app, job);
+  turno::cli::add_quorums(app, job);
   turno::cli::add_completion(app, job);
   if (argc > 1 && std::string_view(argv[1]) == "help") {
     fmt::print("{}", line.help());
