@@ -40,6 +40,7 @@ struct RoomSetup {
   Door door = Door::demand;
   std::vector<std::uint32_t> capacity;  // of each group; empty: unlimited
   bool duplicates = false;              // the network may deliver a message twice
+  bool separate_fences = false;         // fences have a clock of their own
   // For the checker: how often a group may have a session while another group's request is known
   // to an arbiter of both. 0: not counted.
   std::uint32_t most_overtakings = 0;
@@ -75,12 +76,17 @@ struct SiteSetup {
   [[nodiscard]] bool together(NodeId a, NodeId b) const { return at(a) == at(b); }
 };
 
-// Of an election: how long to wait, and how a node notices that its coordinator is gone.
-struct ElectionSetup {
+// How long the nodes of an election wait, and how they notice that the coordinator is gone.
+struct Patience {
   std::int64_t answer_within_ns = 500'000'000;    // to one question
-  std::int64_t finish_within_ns = 5'000'000'000;  // from an answer to the result
+  std::int64_t finish_within_ns = 5'000'000'000;  // from there to the result
   // So often a node asks its coordinator whether it is there. 0: it is told, as the checker does.
   std::int64_t ask_every_ns = 0;
+  bool operator==(const Patience&) const = default;
+};
+
+struct ElectionSetup {
+  Patience patience;
   NodeSet watchers;  // who notices; empty: everybody
 };
 

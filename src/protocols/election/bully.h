@@ -52,7 +52,8 @@ struct Bully {
 
   NodeId self;
   std::uint32_t nodes = 0;
-  ElectionSetup setup;
+  bool watches = true;  // notices that the coordinator is gone
+  Patience patience;
   std::uint32_t epoch = 0;  // the largest seen; on stable storage
   Phase phase = Phase::normal;
   NodeId coordinator;       // nobody while there is an election
@@ -68,7 +69,8 @@ struct Bully {
     Bully node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
-    node.setup = setup.election;
+    node.watches = setup.election.watchers.empty() || setup.election.watchers.contains(self);
+    node.patience = setup.election.patience;
     node.coordinator = NodeId{setup.size() - 1};
     return node;
   }
@@ -98,10 +100,10 @@ struct Bully {
   void expire(std::uint8_t timer, Out& out) {
     if (timer == answer_timer) return announce(out);
     if (timer == result_timer) return elect_anew(out);
-    if (asked || setup.ask_every_ns == 0) return elect_anew(out);
+    if (asked || patience.ask_every_ns == 0) return elect_anew(out);
     asked = true;
     out.send(coordinator, {.kind = Kind::ask, .epoch = epoch});
-    out.arm(service_timer, setup.answer_within_ns);
+    out.arm(service_timer, patience.answer_within_ns);
   }
 
   void crash() {
@@ -134,7 +136,7 @@ struct Bully {
     asked = false;
     out.disarm(service_timer);
     out.disarm(result_timer);
-    out.arm(answer_timer, setup.answer_within_ns);
+    out.arm(answer_timer, patience.answer_within_ns);
     for (auto i = self.index() + 1; i < nodes; ++i)
       out.send(NodeId{i}, {.kind = Kind::election, .epoch = epoch});
   }
@@ -142,7 +144,7 @@ struct Bully {
   void wait_for_result(Out& out) {
     phase = Phase::overruled;
     out.disarm(answer_timer);
-    out.arm(result_timer, setup.finish_within_ns);
+    out.arm(result_timer, patience.finish_within_ns);
   }
 
   void announce(Out& out) {
@@ -161,9 +163,8 @@ struct Bully {
 
   void watch(Out& out) {
     asked = false;
-    const bool watches = setup.watchers.empty() || setup.watchers.contains(self);
     if (acting() || !watches) return out.disarm(service_timer);
-    out.arm(service_timer, setup.ask_every_ns);
+    out.arm(service_timer, patience.ask_every_ns);
   }
 
   [[nodiscard]] Message result() const {
@@ -204,7 +205,7 @@ inline bool Bully::still_expected(const Snapshot<Bully>& world, NodeId node, std
   if (timer == service_timer) {
     // Asking a coordinator that acts, or is busy electing, changes nothing.
     const auto& asked = world.nodes[waits.coordinator.index()];
-    const bool useless = waits.setup.ask_every_ns == 0 || !asked.follows_another();
+    const bool useless = waits.patience.ask_every_ns == 0 || !asked.follows_another();
     return useless && !world.users[waits.coordinator.index()].dead;
   }
   for (const auto& [from, to, message] : world.flights) {
