@@ -2,7 +2,7 @@
 #include <array>
 
 #include "node/engine_of.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 
 namespace turno::node {
 

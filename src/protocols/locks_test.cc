@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "protocols/quorum/constructions.h"
 #include "protocols/testing.h"
 
@@ -183,18 +183,6 @@ TEST(Locks, HaveNamesOfTheirOwn) {
   EXPECT_EQ(names.size(), 14U);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
-}
-
-TEST(AsPublished, SaysWhatIsWrongWithEachReading) {
-  [&]<class... P>(List<P...>) {
-    const auto complete = []<class Q>() {
-      for (const auto& departure : Q::departures) {
-        EXPECT_FALSE(departure.name.empty() || departure.flaw.empty() || departure.example.empty())
-            << Q::info.name << " " << departure.name;
-      }
-    };
-    (complete.template operator()<P>(), ...);
-  }(AsPublished{});
 }
 
 }  // namespace

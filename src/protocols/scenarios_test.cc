@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "protocols/quorum/constructions.h"
 #include "protocols/testing.h"
 

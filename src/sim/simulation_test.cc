@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/topology.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "protocols/quorum/constructions.h"
 
 namespace turno::sim {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/describe.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "protocols/quorum/constructions.h"
 #include "protocols/testing.h"
 #include "wire/codec.h"

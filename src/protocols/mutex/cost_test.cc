@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/topology.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "protocols/quorum/constructions.h"
 #include "protocols/testing.h"
 

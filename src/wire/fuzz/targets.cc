@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/assert.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "wire/codec.h"
 #include "wire/frame.h"
 #include "wire/resp.h"
