@@ -53,14 +53,17 @@ struct QuorumGroup {
     Kind kind = Kind::join;
     std::uint32_t session = 0;  // of the process
     std::uint64_t time = 0;     // of the request
-    std::uint64_t clock = 0;    // in a grant the arbiter's, in enter and release the fence
+    std::uint64_t clock = 0;    // of the arbiter, in a grant
+    std::uint64_t fence = 0;    // in enter and release; in a grant one before it, if separate
     bool more = false;          // in a grant: another group asks, too
     std::uint32_t number = 0;   // of the grant, if messages may come twice
     static constexpr std::array<std::string_view, 9> kinds = {
         "join", "enter", "done", "request", "grant", "recall", "yield", "release", "wanted"};
-    static constexpr std::array<std::string_view, 6> labels = {"kind",  "session", "time",
-                                                               "clock", "more",    "number"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, session, time, clock, more, number); }
+    static constexpr std::array<std::string_view, 7> labels = {"kind",  "session", "time",  "clock",
+                                                               "fence", "more",    "number"};
+    [[nodiscard]] auto fields() const {
+      return std::tie(kind, session, time, clock, fence, more, number);
+    }
     bool operator==(const Message&) const = default;
   };
   using Kind = Message::Kind;
@@ -71,7 +74,8 @@ struct QuorumGroup {
   std::uint32_t epoch = 0;
   Door door = Door::demand;
   std::uint32_t capacity = 0;
-  bool careful = false;  // messages may come twice
+  bool careful = false;   // messages may come twice
+  bool separate = false;  // fences have a clock of their own
   std::uint32_t most_overtakings = 0;
   boost::container::small_vector<NodeId, 4> quorum;  // of a manager
   // Of a process, and of a manager as requester.
@@ -81,6 +85,7 @@ struct QuorumGroup {
   std::uint64_t fence = 0;    // of the session, while it lasts
   // Of a manager.
   LamportClock clock;
+  LamportClock fences;  // if they have a clock of their own
   Attendance attendance;
   NodeSet rivals;  // arbiters at which another group asks, too
   Latest visits;   // of each process, if messages may come twice or it gave up early
@@ -92,13 +97,14 @@ struct QuorumGroup {
   Latest requests;           // of each manager, likewise, or if its release came first
   Overtakings overtakings;
 
-  static constexpr std::array<std::string_view, 17> labels = {
-      "phase", "time",  "have",       "deferred", "group",      "session",
-      "fence", "clock", "attendance", "rivals",   "visits",     "grants",
-      "votes", "told",  "number",     "requests", "overtakings"};
+  static constexpr std::array<std::string_view, 18> labels = {
+      "phase",  "time",  "have",   "deferred",   "group",    "session",
+      "fence",  "clock", "fences", "attendance", "rivals",   "visits",
+      "grants", "votes", "told",   "number",     "requests", "overtakings"};
   [[nodiscard]] auto fields() const {
     return std::tie(own.phase, own.time, own.have, own.deferred, group, session, fence, clock,
-                    attendance, rivals, visits, grants, votes, told, number, requests, overtakings);
+                    fences, attendance, rivals, visits, grants, votes, told, number, requests,
+                    overtakings);
   }
   bool operator==(const QuorumGroup&) const = default;
 
@@ -111,6 +117,7 @@ struct QuorumGroup {
     node.door = setup.room.door;
     node.capacity = setup.room.capacity_of(self);
     node.careful = setup.room.duplicates;
+    node.separate = setup.room.separate_fences;
     node.most_overtakings = setup.room.most_overtakings;
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
@@ -137,7 +144,7 @@ struct QuorumGroup {
       case Kind::enter:
         if (own.phase != Phase::competing || from != group || message.session != session) return;
         own.phase = Phase::inside;
-        fence = message.clock;
+        fence = message.fence;
         return out.grant(Fence::at(epoch, fence));
       case Kind::join:
         return on_join({from, message.session}, out);
@@ -154,7 +161,7 @@ struct QuorumGroup {
           cast_vote(out);
         return;
       case Kind::release:
-        return on_release({message.time, from}, message.clock, out);
+        return on_release({message.time, from}, message.fence, out);
       case Kind::wanted:
         if (own.phase != Phase::idle && message.time == own.time) rivals.insert(from);
         return;
@@ -209,10 +216,13 @@ struct QuorumGroup {
 
   void admit(Out& out) {
     while (const auto visit = attendance.admit(capacity))
-      out.send(visit->process, {.kind = Kind::enter, .session = visit->session, .clock = fence});
+      out.send(visit->process, {.kind = Kind::enter, .session = visit->session, .fence = fence});
   }
 
   // ---- a manager as requester
+
+  // Usually the clock of requests: it then goes ahead faster, and fewer votes are recalled.
+  LamportClock& clock_of_fences() { return separate ? fences : clock; }
 
   void compete(Out& out) {
     own.begin(clock.tick());
@@ -221,7 +231,7 @@ struct QuorumGroup {
 
   // The session is over, or nobody wants one any more.
   void give_way(Out& out) {
-    const Message farewell{.kind = Kind::release, .time = own.time, .clock = fence};
+    const Message farewell{.kind = Kind::release, .time = own.time, .fence = fence};
     own.end();
     fence = 0;
     rivals.clear();
@@ -230,6 +240,7 @@ struct QuorumGroup {
 
   void on_grant(NodeId from, const Message& message, Out& out) {
     clock.observe(message.clock);
+    fences.observe(message.fence);
     if (careful && message.number <= grants.of(from)) return;
     if (careful) grants.note(from, message.number);
     if (!own.awaits(message.time)) return;
@@ -243,7 +254,7 @@ struct QuorumGroup {
       case Candidacy::Taken::won:
         // Who asked for a vote that is now used is a rival.
         if (door == Door::demand) overtaken.for_each([&](NodeId a) { rivals.insert(a); });
-        fence = clock.tick();
+        fence = clock_of_fences().tick();
         if (door != Door::closed) attendance.begin();
         return admit(out);
     }
@@ -293,6 +304,7 @@ struct QuorumGroup {
          {.kind = Kind::grant,
           .time = chosen.time,
           .clock = clock.now(),
+          .fence = fences.now(),
           .more = told,
           .number = number},
          out);
@@ -300,7 +312,7 @@ struct QuorumGroup {
 
   // `used` is the fence of the session, 0 if the request was withdrawn.
   void on_release(const Priority& request, std::uint64_t used, Out& out) {
-    clock.observe(used);
+    clock_of_fences().observe(used);
     if (!votes.asks(request)) return requests.note(request.node, request.time);
     const bool had_it = votes.remove(request);
     if (most_overtakings > 0) {
