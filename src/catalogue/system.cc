@@ -18,11 +18,13 @@ std::string joined(const auto& names, std::string_view separator = ", ") {
   return text;
 }
 
-std::uint64_t parse_number(std::string_view text, std::string_view where) {
+std::uint64_t parse_number(std::string_view text, std::string_view where,
+                           std::string_view what = "node") {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw UsageError(quoted(text) + " in " + quoted(where) + " is not a node number");
+    throw UsageError(quoted(text) + " in " + quoted(where) + " is not a " + std::string(what) +
+                     " number");
   return value;
 }
 
@@ -34,6 +36,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
+}
+
+std::vector<std::string_view> letters(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t i = 0; i < text.size(); ++i) parts.push_back(text.substr(i, 1));
+  return parts;
 }
 
 Topology chosen_topology(const Info& info, const System& system) {
@@ -71,8 +79,7 @@ Quorums parse_quorums(std::string_view text, std::uint64_t nodes) {
     if (part.find('.') != std::string_view::npos || nodes > 10) {
       for (auto number : split(part, '.')) quorum.emplace_back(parse_number(number, text));
     } else {
-      for (std::size_t i = 0; i < part.size(); ++i)
-        quorum.emplace_back(parse_number(part.substr(i, 1), text));
+      for (auto digit : letters(part)) quorum.emplace_back(parse_number(digit, text));
     }
     for (auto node : quorum)
       if (node.index() >= nodes)
@@ -91,25 +98,27 @@ Quorums parse_quorums(std::string_view text, std::uint64_t nodes) {
   return result;
 }
 
-Quorums chosen_quorums(const System& system) {
+// One for each node; of a room, for each manager.
+Quorums chosen_quorums(const System& system, std::uint64_t voters) {
   const auto wanted = system.quorums.empty() ? "cyclic" : system.quorums;
   if (const auto construction = quorum_construction_named(wanted)) {
-    if (!possible(*construction, system.nodes))
-      throw UsageError(why_impossible(*construction, system.nodes));
-    return quorums(*construction, system.nodes);
+    if (!possible(*construction, voters)) throw UsageError(why_impossible(*construction, voters));
+    return quorums(*construction, voters);
   }
   if (wanted.find_first_not_of("0123456789.,") != std::string::npos)
     throw UsageError("there are no quorums " + quoted(wanted) + "; there are " +
                      joined(quorum_construction_names) +
                      ", or list them, one a node, as in 012,013,023,123");
-  return parse_quorums(wanted, system.nodes);
+  return parse_quorums(wanted, voters);
 }
 
 Setup with_parameters(const Info& info, const System& system, std::vector<NodeId> father) {
   Setup setup;
   setup.father = std::move(father);
   if (info.voting) {
-    setup.quorums = chosen_quorums(system);
+    const bool room = info.primitive == Primitive::room;
+    setup.quorums = chosen_quorums(system, room ? system.groups : system.nodes);
+    if (room) setup.room.groups = static_cast<std::uint32_t>(system.groups);
   } else if (!system.quorums.empty()) {
     throw UsageError(std::string(info.name) + " does not vote: --quorums is for maekawa");
   }
@@ -165,6 +174,39 @@ std::vector<Setup> make_setups_of_all_trees(const Info& info, const System& syst
   for (auto& tree : all_rooted_trees(system.nodes))
     setups.push_back(with_parameters(info, system, std::move(tree)));
   return setups;
+}
+
+std::vector<std::vector<Wish>> parse_visits(std::string_view text, std::uint64_t groups) {
+  std::vector<std::vector<Wish>> scripts(groups);
+  for (auto part : split(text, ',')) {
+    auto& script = scripts.emplace_back();
+    const bool dotted = part.find('.') != std::string_view::npos || groups > 10;
+    const auto numbers = dotted ? split(part, '.') : letters(part);
+    for (auto number : numbers) {
+      const auto group = parse_number(number, text, "group");
+      if (group >= groups)
+        throw UsageError("group " + std::to_string(group) + " in " + quoted(text) +
+                         " does not exist: the groups are 0 to " + std::to_string(groups - 1));
+      script.push_back({.group = static_cast<std::uint32_t>(group)});
+    }
+  }
+  return scripts;
+}
+
+std::vector<std::uint32_t> parse_capacities(std::string_view text, std::uint64_t groups) {
+  std::vector<std::uint32_t> capacities;
+  for (auto part : split(text, ',')) {
+    const auto capacity = part == "-" ? Setup::unlimited : parse_number(part, text, "capacity");
+    if (capacity < 1 || capacity > Setup::unlimited)
+      throw UsageError("a capacity is 1 or more, or - for any number, not " + quoted(part));
+    capacities.push_back(static_cast<std::uint32_t>(capacity));
+  }
+  if (capacities.size() == 1) capacities.resize(groups, capacities.front());
+  if (capacities.size() != groups)
+    throw UsageError(quoted(text) + " gives " + std::to_string(capacities.size()) +
+                     " capacities for " + std::to_string(groups) +
+                     " groups; give one for each, or one for all");
+  return capacities;
 }
 
 std::vector<NodeId> parse_nodes(std::string_view text, std::uint64_t nodes) {

@@ -24,8 +24,9 @@ struct UsageError : std::runtime_error {
 
 struct System {
   std::uint64_t nodes = 31;
-  std::string topology;  // empty: what suits the algorithm
-  std::string quorums;   // a construction, or a list such as 012,013,023,123; empty: cyclic
+  std::string topology;      // empty: what suits the algorithm
+  std::string quorums;       // a construction, or a list such as 012,013,023,123; empty: cyclic
+  std::uint64_t groups = 0;  // of rooms: their managers are the first nodes
   std::optional<std::uint32_t> carry;
   std::uint64_t seed = 1;
 };
@@ -37,6 +38,12 @@ std::string why_impossible(QuorumConstruction construction, std::uint64_t nodes)
 Setup make_setup(const Info& info, const System& system);
 // The same for each rooted tree of that size.
 std::vector<Setup> make_setups_of_all_trees(const Info& info, const System& system);
+
+// What each process of a room asks for, one list a process: "00,11" or "0.12,3". The first nodes
+// are managers and ask for nothing. Throws UsageError.
+std::vector<std::vector<Wish>> parse_visits(std::string_view text, std::uint64_t groups);
+// The capacities of the groups, "1,2,-": a dash is unlimited. Throws UsageError.
+std::vector<std::uint32_t> parse_capacities(std::string_view text, std::uint64_t groups);
 
 // "0-4", "0,2,5", "all". Throws UsageError.
 std::vector<NodeId> parse_nodes(std::string_view text, std::uint64_t nodes);
