@@ -90,6 +90,12 @@ struct ElectionSetup {
   NodeSet watchers;  // who notices; empty: everybody
 };
 
+// Of a detector of deadlocks: what its processes do by themselves.
+struct DetectionSetup {
+  std::uint32_t waits = 1;  // how often each process blocks
+  bool sets = false;        // on any set of others; otherwise on one
+};
+
 struct Setup {
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
@@ -102,6 +108,7 @@ struct Setup {
   ResourceSetup resources{};
   SiteSetup sites{};
   ElectionSetup election{};
+  DetectionSetup detection{};
   std::uint8_t departure = 0;  // 0: the algorithm; k: its k-th departure, to be refuted
 
   // For recovery: the setup of a view with so many members and this one as its root, and who is
