@@ -37,7 +37,7 @@ compare: build ## Check and simulate every algorithm: one table, measured beside
 test: bootstrap ## Build and run all tests (release, plain, dev with sanitizers)
 	@scripts/test
 
-check-deep: build release-cluster_test ## Explore the large configurations (minutes)
+check-deep: build release-recovery_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
 bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock

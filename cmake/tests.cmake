@@ -12,7 +12,7 @@ target_precompile_headers(turno_test_headers PRIVATE <gmock/gmock.h> <gtest/gtes
 
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)
-  list(FILTER sources EXCLUDE REGEX digest_test)
+  list(FILTER sources EXCLUDE REGEX "digest_alone|recovery_shard")  # see below
   if(sources)
     add_executable(${room}_test ${sources})
     target_link_libraries(${room}_test PRIVATE ${ARGN} GTest::gmock GTest::gtest_main ${RAPIDCHECK})
@@ -33,6 +33,22 @@ turno_room_test(wire turno_wire turno_quorum)
 target_sources(wire_test PRIVATE src/wire/fuzz/targets.cc)
 turno_room_test(net turno_net)
 turno_room_test(cluster turno_cluster turno_check turno_sim turno_quorum)
+# Recovery takes long to compile: cluster_test has a server, permissions of all, of quorums, a token
+# that is asked for everywhere, one on a tree, and dir, with which recovery without its rules is
+# refuted. recovery_test has all algorithms and is for check-deep.
+foreach(shard RANGE 1 4)
+  add_library(recovery_shard_${shard} OBJECT EXCLUDE_FROM_ALL src/cluster/recovery_shard_${shard}_test.cc)
+  target_link_libraries(recovery_shard_${shard} PRIVATE turno_cluster turno_check turno_sim turno_quorum)
+endforeach()
+target_link_libraries(cluster_test PRIVATE recovery_shard_1 recovery_shard_2)
+target_compile_definitions(cluster_test PRIVATE
+  "TURNO_RECOVERED=List<Central, RicartAgrawala, Maekawa, SuzukiKasami, NxrBh, Dir>")
+add_executable(recovery_test EXCLUDE_FROM_ALL src/cluster/recovery_check_test.cc
+  src/cluster/recovery_sim_test.cc)
+target_link_libraries(recovery_test PRIVATE recovery_shard_1 recovery_shard_2 recovery_shard_3
+  recovery_shard_4 turno_cluster turno_check turno_sim turno_quorum GTest::gmock GTest::gtest_main)
+target_precompile_headers(recovery_test REUSE_FROM turno_test_headers)
+target_compile_definitions(recovery_test PRIVATE TURNO_RECOVERED=Locks)
 turno_room_test(node turno_node ${HIREDIS})
 turno_room_test(client turno_client)
 # The example of CONTRIBUTING.md is compiled and explored, so that it stays true.
@@ -56,7 +72,8 @@ if(TURNO_FUZZ)
 endif()
 
 # A program of its own, so that another compiler need not build all the rest.
-add_executable(digest_test src/catalogue/digest_test.cc)
+add_executable(digest_test EXCLUDE_FROM_ALL src/catalogue/digest_test.cc
+  src/catalogue/digest_alone_test.cc)
 target_link_libraries(digest_test PRIVATE turno_sim turno_quorum GTest::gtest_main)
 gtest_discover_tests(digest_test TEST_PREFIX digest.)
 

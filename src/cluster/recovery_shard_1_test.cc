@@ -2,7 +2,7 @@
 // recovery_sim_test.cc say how. Apart from them, since these templates take long to compile.
 #include "check/explorer.h"
 #include "cluster/recovering.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "sim/simulation.h"
 
 namespace turno::cluster::testing {
@@ -17,15 +17,11 @@ sim::Result simulate(const sim::Options& options) {
 }
 
 template check::Result explore<Central>(const check::Options&);
-template check::Result explore<Lamport>(const check::Options&);
 template check::Result explore<RicartAgrawala>(const check::Options&);
-template check::Result explore<CarvalhoRoucairol>(const check::Options&);
 template check::Result explore<Maekawa>(const check::Options&);
 
 template sim::Result simulate<Central>(const sim::Options&);
-template sim::Result simulate<Lamport>(const sim::Options&);
 template sim::Result simulate<RicartAgrawala>(const sim::Options&);
-template sim::Result simulate<CarvalhoRoucairol>(const sim::Options&);
 template sim::Result simulate<Maekawa>(const sim::Options&);
 
 }  // namespace turno::cluster::testing

@@ -2,7 +2,7 @@
 // recovery_sim_test.cc say how. Apart from them, since these templates take long to compile.
 #include "check/explorer.h"
 #include "cluster/recovering.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "sim/simulation.h"
 
 namespace turno::cluster::testing {
@@ -16,16 +16,12 @@ sim::Result simulate(const sim::Options& options) {
   return sim::Simulation<Recovering<P>>(options).run();
 }
 
-template check::Result explore<TokenRing>(const check::Options&);
 template check::Result explore<SuzukiKasami>(const check::Options&);
-template check::Result explore<Raymond>(const check::Options&);
-template check::Result explore<RaymondPiggyback>(const check::Options&);
-template check::Result explore<NaimiTrehel>(const check::Options&);
+template check::Result explore<NxrBh>(const check::Options&);
+template check::Result explore<Dir>(const check::Options&);
 
-template sim::Result simulate<TokenRing>(const sim::Options&);
 template sim::Result simulate<SuzukiKasami>(const sim::Options&);
-template sim::Result simulate<Raymond>(const sim::Options&);
-template sim::Result simulate<RaymondPiggyback>(const sim::Options&);
-template sim::Result simulate<NaimiTrehel>(const sim::Options&);
+template sim::Result simulate<NxrBh>(const sim::Options&);
+template sim::Result simulate<Dir>(const sim::Options&);
 
 }  // namespace turno::cluster::testing

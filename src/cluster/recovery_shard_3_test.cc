@@ -1,8 +1,7 @@
-// Some of the algorithms with recovery, explored and simulated: recovery_check_test.cc and
-// recovery_sim_test.cc say how. Apart from them, since these templates take long to compile.
+// The other algorithms with recovery, for recovery_test only: as recovery_shard_1_test.cc.
 #include "check/explorer.h"
 #include "cluster/recovering.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "sim/simulation.h"
 
 namespace turno::cluster::testing {
@@ -16,14 +15,14 @@ sim::Result simulate(const sim::Options& options) {
   return sim::Simulation<Recovering<P>>(options).run();
 }
 
-template check::Result explore<Nxr>(const check::Options&);
-template check::Result explore<NxrB>(const check::Options&);
-template check::Result explore<NxrBh>(const check::Options&);
-template check::Result explore<Dir>(const check::Options&);
+template check::Result explore<Lamport>(const check::Options&);
+template check::Result explore<CarvalhoRoucairol>(const check::Options&);
+template check::Result explore<TokenRing>(const check::Options&);
+template check::Result explore<Raymond>(const check::Options&);
 
-template sim::Result simulate<Nxr>(const sim::Options&);
-template sim::Result simulate<NxrB>(const sim::Options&);
-template sim::Result simulate<NxrBh>(const sim::Options&);
-template sim::Result simulate<Dir>(const sim::Options&);
+template sim::Result simulate<Lamport>(const sim::Options&);
+template sim::Result simulate<CarvalhoRoucairol>(const sim::Options&);
+template sim::Result simulate<TokenRing>(const sim::Options&);
+template sim::Result simulate<Raymond>(const sim::Options&);
 
 }  // namespace turno::cluster::testing

@@ -14,12 +14,14 @@
 #include "cluster/recovering.h"
 #include "core/random.h"
 #include "protocols/arrangement.h"
-#include "protocols/list.h"
+#include "protocols/locks.h"
 #include "sim/options.h"
 
 namespace turno::cluster {
 
 namespace testing {
+
+using Recovered = TURNO_RECOVERED;  // see recovery_check_test.cc
 
 // In recovery_shard_*_test.cc.
 template <Protocol P>
@@ -96,7 +98,7 @@ struct Names {
     return name;
   }
 };
-TYPED_TEST_SUITE(RecoverySimulation, decltype(types_of(Locks{})), Names);
+TYPED_TEST_SUITE(RecoverySimulation, decltype(types_of(testing::Recovered{})), Names);
 
 TYPED_TEST(RecoverySimulation, ServesWhoeverLives) {
   std::map<std::string, std::uint64_t> by_kind;

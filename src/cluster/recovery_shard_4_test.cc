@@ -1,0 +1,28 @@
+// The other algorithms with recovery, for recovery_test only: as recovery_shard_1_test.cc.
+#include "check/explorer.h"
+#include "cluster/recovering.h"
+#include "protocols/locks.h"
+#include "sim/simulation.h"
+
+namespace turno::cluster::testing {
+
+template <Protocol P>
+check::Result explore(const check::Options& options) {
+  return check::Explorer<Recovering<P>>(options).run();
+}
+template <Protocol P>
+sim::Result simulate(const sim::Options& options) {
+  return sim::Simulation<Recovering<P>>(options).run();
+}
+
+template check::Result explore<RaymondPiggyback>(const check::Options&);
+template check::Result explore<NaimiTrehel>(const check::Options&);
+template check::Result explore<Nxr>(const check::Options&);
+template check::Result explore<NxrB>(const check::Options&);
+
+template sim::Result simulate<RaymondPiggyback>(const sim::Options&);
+template sim::Result simulate<NaimiTrehel>(const sim::Options&);
+template sim::Result simulate<Nxr>(const sim::Options&);
+template sim::Result simulate<NxrB>(const sim::Options&);
+
+}  // namespace turno::cluster::testing
