@@ -104,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Departures, Refuted, ::testing::ValuesIn(refutations), 
 
 TEST(Refutations, CoverEveryDeparture) {
   for (const auto& wrong : refutable()) {
+    if (wrong.algorithm->info.primitive != Primitive::lock) continue;  // refuted beside them
     bool covered = false;
     for (const auto& refutation : refutations)
       covered = covered || (refutation.algorithm == wrong.algorithm->info.name &&
