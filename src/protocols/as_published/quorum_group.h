@@ -21,7 +21,7 @@ namespace turno::as_published {
 struct QuorumGroup {
   static constexpr Info info{.name = "quorum-group",
                              .title = "rooms over quorums as printed",
-                             .source = "seed 001",
+                             .source = "Cenci, Ardenghi",
                              .primitive = Primitive::room,
                              .voting = true};
   static constexpr auto departures = [] {

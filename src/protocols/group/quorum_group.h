@@ -1,6 +1,6 @@
 // Group mutual exclusion over quorums: processes of one group may be inside together, of different
-// groups never. After the second paper of the project's mission, corrected (docs/algorithms/
-// quorum-group.md has the errata).
+// groups never. Cenci and Ardenghi, "Exclusion mutua en grupos de procesos", corrected
+// (docs/algorithms/quorum-group.md has the errata).
 //
 // Each group has a manager. A process joins its group at the manager; the managers compete as in
 // maekawa.h, and the winner lets its processes in for one session. A process that comes during the
@@ -31,7 +31,7 @@ namespace turno {
 struct QuorumGroup {
   static constexpr Info info{.name = "quorum-group",
                              .title = "rooms: groups compete for the votes of quorums",
-                             .source = "seed 001, corrected",
+                             .source = "Cenci, Ardenghi, corrected",
                              .primitive = Primitive::room,
                              .voting = true,
                              .growing = true,
