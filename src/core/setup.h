@@ -92,8 +92,9 @@ struct ElectionSetup {
 
 // Of a detector of deadlocks: what its processes do by themselves.
 struct DetectionSetup {
-  std::uint32_t waits = 1;  // how often each process blocks
-  bool sets = false;        // on any set of others; otherwise on one
+  std::uint32_t waits = 1;      // how often each process blocks
+  bool sets = false;            // on any set of others; otherwise on one
+  std::uint32_t resources = 0;  // that there are to take; 0: one for each process
 };
 
 struct Setup {
