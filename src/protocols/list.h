@@ -11,11 +11,12 @@
 #include "protocols/kmutex/raymond_k.h"
 #include "protocols/kmutex/robust_k.h"
 #include "protocols/locks.h"
+#include "protocols/mutex/maekawa_failed.h"
 
 namespace turno {
 
-// Semaphores, rooms, reservations, elections, detection of deadlock.
-using Others = List<RaymondK, RobustK, QuorumGroup>;
+// A lock for comparison; semaphores, rooms, reservations, elections, detection of deadlock.
+using Others = List<MaekawaFailed, RaymondK, RobustK, QuorumGroup>;
 
 using Algorithms = decltype(Locks{} + Others{});
 

@@ -16,11 +16,12 @@
 #include "core/lamport_clock.h"
 #include "core/protocol.h"
 #include "protocols/mutex/cost.h"
+#include "protocols/quorum/candidacy.h"
 #include "protocols/quorum/votes.h"
 
 namespace turno {
 
-struct Maekawa {
+struct Maekawa : Candidacy {
   static constexpr Info info{.name = "maekawa",
                              .title = "the votes of a quorum; a younger request yields its votes",
                              .source = "Maekawa 1985, corrected",
@@ -41,17 +42,12 @@ struct Maekawa {
   };
   using Kind = Message::Kind;
   using Out = Effects<Message>;
-  enum class Phase : std::uint8_t { idle, competing, inside };
 
   NodeId self;
   std::uint32_t epoch = 0;
   boost::container::small_vector<NodeId, 4> quorum;
   LamportClock clock;
-  // As a requester.
-  Phase phase = Phase::idle;
-  std::uint64_t time = 0;   // of the own request
   std::uint64_t fence = 0;  // the clock at entry, while inside
-  NodeSet have, deferred;   // votes; recalls that overtook their grant
   // As an arbiter.
   Votes votes;
 
@@ -87,16 +83,14 @@ struct Maekawa {
   }
 
   void request(Demand, Out& out) {
-    time = clock.tick();
-    phase = Phase::competing;
+    begin(clock.tick());
     for (auto arbiter : quorum) send(arbiter, {.kind = Kind::request, .time = time}, out);
   }
 
   void release(Out& out) {
     const Message farewell{.kind = Kind::release, .time = time, .clock = fence};
-    phase = Phase::idle;
-    time = fence = 0;
-    have.clear();
+    end();
+    fence = 0;
     for (auto arbiter : quorum) send(arbiter, farewell, out);
   }
 
@@ -148,32 +142,19 @@ struct Maekawa {
 
   void on_grant(NodeId from, const Message& message, Out& out) {
     clock.observe(message.clock);
-    if (phase != Phase::competing || message.time != time) return;
-    have.insert(from);
-    if (have.size() == quorum.size()) {
-      phase = Phase::inside;
-      deferred.clear();
-      fence = clock.tick();
-      out.grant(Fence::at(epoch, fence));
-    } else if (deferred.contains(from)) {
-      deferred.erase(from);
-      give_back(from, out);
-    }
+    if (!awaits(message.time)) return;
+    const auto taken = take(from, quorum.size());
+    if (taken == Taken::to_give_back) yield(from, out);
+    if (taken != Taken::won) return;
+    fence = clock.tick();
+    out.grant(Fence::at(epoch, fence));
   }
 
   void on_recall(NodeId from, const Message& message, Out& out) {
-    if (phase != Phase::competing || message.time != time) return;
-    if (have.contains(from)) {
-      give_back(from, out);
-    } else {
-      deferred.insert(from);  // the recall overtook its grant
-    }
+    if (awaits(message.time) && give_back(from)) yield(from, out);
   }
 
-  void give_back(NodeId arbiter, Out& out) {
-    have.erase(arbiter);
-    send(arbiter, {.kind = Kind::yield, .time = time}, out);
-  }
+  void yield(NodeId arbiter, Out& out) { send(arbiter, {.kind = Kind::yield, .time = time}, out); }
 };
 
 // The invariants of vote keeping: a vote is in exactly one place, and who is inside has them all.
