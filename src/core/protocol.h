@@ -272,6 +272,10 @@ concept HasToken = requires(const P& node, const typename P::Message& message) {
   { P::carries_token(message) } -> std::convertible_to<bool>;
 };
 
+// What a message is to clocks that count latency: it asks for the token that orders all requests,
+// is that token, brings resources that were idle, or those that somebody has just used.
+enum class Carries : std::uint8_t { other, request, control, answer, payment };
+
 // An algorithm may state invariants of its own: the name of one that does not hold, or nothing.
 template <class P>
 concept HasInvariants = requires(const Snapshot<P>& world) {

@@ -16,14 +16,19 @@ Arrivals parse_arrivals(std::string_view text) {
   if (kind == "closed") {
     arrivals.kind = Arrivals::Kind::closed;
     arrivals.think = parse_distribution(rest);
-  } else if (kind == "poisson") {
+  } else if (kind == "poisson" || kind == "total") {
+    if (kind == "total") arrivals.kind = Arrivals::Kind::total;
     const auto [end, error] =
         std::from_chars(rest.data(), rest.data() + rest.size(), arrivals.rate);
     if (error != std::errc() || end != rest.data() + rest.size() || !(arrivals.rate > 0) ||
         arrivals.rate > 1e9)
-      refuse("needs a rate in requests per second and node, above 0, as in poisson:0.5");
+      refuse(kind == "total"
+                 ? "needs a rate in arrivals per second, above 0, as in total:0.1"
+                 : "needs a rate in requests per second and node, above 0, as in poisson:0.5");
   } else {
-    refuse("is no kind of arrivals; allowed are poisson:RATE and closed:THINK");
+    refuse(
+        "is no kind of arrivals; allowed are poisson:RATE, closed:THINK and, for rooms, "
+        "total:RATE");
   }
   return arrivals;
 }
@@ -33,7 +38,7 @@ std::string Arrivals::text() const {
   auto text = std::to_string(rate);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
-  return "poisson:" + text;
+  return (kind == Kind::total ? "total:" : "poisson:") + text;
 }
 
 }  // namespace turno::sim

@@ -18,14 +18,15 @@
 namespace turno::sim {
 
 struct Arrivals {
-  enum class Kind : std::uint8_t { poisson, closed } kind = Kind::poisson;
-  double rate = 0.5;   // poisson: requests per second and node
+  // total: each arrival is a new process, for rooms
+  enum class Kind : std::uint8_t { poisson, closed, total } kind = Kind::poisson;
+  double rate = 0.5;   // requests per second: poisson of each node, total of all
   Distribution think;  // closed: from an exit to the next request
 
   [[nodiscard]] std::string text() const;
 };
 
-// poisson:R, closed:THINK. Throws std::invalid_argument with what is allowed.
+// poisson:R, closed:THINK, total:R. Throws std::invalid_argument with what is allowed.
 Arrivals parse_arrivals(std::string_view text);
 
 // What becomes of an arrival at a node that already waits or is inside.
@@ -49,6 +50,14 @@ struct Faults {
   Distribution slow;
 };
 
+// For nodes in sites: `delay` is then that within a site.
+struct Sites {
+  Distribution remote;            // between sites
+  bool only_control_far = false;  // what is not about the control token takes `delay` everywhere
+  bool deaf = false;              // who is inside reads no message
+  bool printed_clocks = false;    // measures with those too: a vector in every message
+};
+
 struct Options {
   Setup setup;
   bool fifo = false;  // per pair of nodes
@@ -56,24 +65,38 @@ struct Options {
   Busy busy = Busy::lose;
   Distribution hold = Distribution::constant(10'000'000);
   Distribution delay = Distribution::uniform(0, 100'000'000);
+  Sites sites;
   Faults faults;
-  NodeSet requesters;         // empty: everybody
-  std::optional<Time> first;  // when everybody asks for the first time; nothing: as for the others
+  NodeSet requesters;                 // empty: everybody
+  std::optional<Distribution> first;  // when each asks for the first time; none: as for the others
   std::function<Wish(NodeId, Random&)> wish;  // what a request asks for; empty: nothing
   std::uint64_t entries = 100'000;
-  Time until = 0;     // ends the run, if entries do not; 0: never
-  Time interval = 0;  // counts entries by intervals of this length; 0: does not
+  std::uint64_t sessions = 0;          // of rooms: ends the run, whatever the entries; 0: does not
+  std::uint32_t entries_per_node = 0;  // if not 0: each asks so often, and all that follows is done
+  Time until = 0;                      // ends the run, if entries do not; 0: never
+  Time interval = 0;                   // counts entries by intervals of this length; 0: does not
   std::uint64_t seed = 1;
   std::function<void(const TraceStep&)> trace;          // called for every event
   std::function<void(std::uint64_t entries)> progress;  // called now and then
+};
+
+// Latency that requests waited for, in ms per entry, by the clocks of cost_clocks.h.
+struct LogicalWait {
+  double control = 0, tokens = 0, critical_path = 0, printed_control = 0, printed_tokens = 0;
+  bool measured = false;
 };
 
 struct Result {
   std::uint64_t entries = 0;
   std::uint64_t messages = 0;
   std::vector<std::pair<std::string, std::uint64_t>> messages_by_kind;
+  std::uint64_t messages_local = 0, messages_remote = 0, preemptions = 0;  // if there are sites
+  double wait_sum_ms = 0;  // of all waits of a node, on average
+  LogicalWait logical;
   double wait_mean_ms = 0, wait_p50_ms = 0, wait_p99_ms = 0, wait_max_ms = 0;
   std::uint64_t inside_max = 0;
+  std::uint64_t sessions = 0;  // of rooms
+  double inside_mean = 0;      // of rooms: while somebody is inside
   std::uint64_t lost_arrivals = 0;
   double fairness = 1;  // Jain's index of the entries of each node
   double simulated_seconds = 0;

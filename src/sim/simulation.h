@@ -6,6 +6,9 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <ctime>
+#include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,9 +17,11 @@
 #include "core/queue.h"
 #include "core/random.h"
 #include "properties/monitor.h"
+#include "sim/costs.h"
 #include "sim/event_queue.h"
 #include "sim/histogram.h"
 #include "sim/options.h"
+#include "sim/session_count.h"
 
 namespace turno::sim {
 
@@ -33,6 +38,9 @@ class Simulation {
       nodes_.push_back(P::resume(options.setup, NodeId{i}, {}));
     if (options.busy == Busy::queue) backlog_.resize(options.setup.size());
     if (options.wish) wishes_.resize(options.setup.size());
+    if (options.sites.deaf) unread_.resize(options.setup.size());
+    if constexpr (Costed<P>)
+      if (sited()) costs_.emplace(options.setup.size(), options.sites.printed_clocks);
     monitor_.begin(options.setup);
     if constexpr (HasTimers<P>) alarms_.resize(nodes_.size());
     if constexpr (KnowsSuspects) suspects_.resize(nodes_.size());
@@ -41,7 +49,7 @@ class Simulation {
   Result run() {
     const auto started = std::clock();
     start();
-    while (entries_ < options_.entries && advance()) {
+    while (!finished() && advance()) {
     }
     if constexpr (HasViews<P>) serve_the_last();
     auto result = summary();
@@ -51,6 +59,8 @@ class Simulation {
 
  private:
   using Message = typename P::Message;
+  struct Free {};  // what costs nothing where it is not needed
+  using CostOf = std::conditional_t<Costed<P>, Cost, Free>;
   using InputKind = typename Input<Message>::Kind;
   enum class What : std::uint8_t {
     arrival,
@@ -80,6 +90,7 @@ class Simulation {
     NodeId node;
     NodeId from;  // of a message; who is suspected; of a timer, which setting of it
     Message message;
+    [[no_unique_address]] CostOf cost{};
   };
   struct Client {
     bool busy = false;  // waits or is inside
@@ -87,6 +98,13 @@ class Simulation {
     Time since = 0;  // when it asked
     std::uint32_t entries = 0;
   };
+
+  [[nodiscard]] bool finished() const {
+    if (options_.sessions > 0)
+      return sessions_.sessions() >= options_.sessions && !sessions_.open();
+    if (options_.entries_per_node == 0) return entries_ >= options_.entries;
+    return entries_ >= options_.entries_per_node * nodes_.size() && queue_.empty();
+  }
 
   // One event. False: nothing more will happen, or nothing good.
   bool advance() {
@@ -118,14 +136,16 @@ class Simulation {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       feed(NodeId{i}, {.kind = InputKind::start});
       if (asks(NodeId{i}))
-        schedule(options_.first ? *options_.first : next_arrival(),
+        schedule(options_.first ? options_.first->draw(random_) : next_arrival(),
                  {.what = What::arrival, .node = NodeId{i}});
     }
+    if (open_system()) schedule(next_arrival(), {.what = What::arrival});
     if constexpr (HasViews<P>) start_views();
     if constexpr (Mortal<P>) start_faults();
   }
 
   [[nodiscard]] bool asks(NodeId node) const {
+    if (open_system()) return false;
     return options_.requesters.empty() || options_.requesters.contains(node);
   }
 
@@ -166,11 +186,16 @@ class Simulation {
         return early_[event.node.index()].push_back(std::move(event));
     }
     if (users_[event.node.index()].dead) return;
+    if (options_.sites.deaf && users_[event.node.index()].inside)
+      return unread_[event.node.index()].push_back(std::move(event));
+    if constexpr (Costed<P>)
+      if (costs_) costs_->received(event.node, P::carries(event.message), event.cost);
     feed(event.node,
          {.kind = InputKind::receive, .from = event.from, .message = std::move(event.message)});
   }
 
   void arrive(NodeId node) {
+    if (open_system()) return arrive_anew();
     if constexpr (HasViews<P>)
       if (ending_ || !nodes_[node.index()].present()) return;
     auto& client = users_[node.index()];
@@ -191,6 +216,8 @@ class Simulation {
     client.busy = client.waiting = true;
     client.since = since;
     if (options_.wish) wishes_[node.index()] = options_.wish(node, random_);
+    if constexpr (Costed<P>)
+      if (costs_) costs_->asked(node);
     feed(node, {.kind = InputKind::request, .demand = demand_of(node)});
   }
 
@@ -199,6 +226,7 @@ class Simulation {
       if (!nodes_[node.index()].present()) return;
     if (users_[node.index()].dead) return;
     monitor_.leave(node);
+    if constexpr (rooms) sessions_.leave(now_);
     users_[node.index()].inside = false;
     const bool more = options_.busy == Busy::queue && !backlog_[node.index()].empty();
     if constexpr (P::info.overlap == Overlap::before_leaving) {
@@ -210,12 +238,48 @@ class Simulation {
       feed(node, {.kind = InputKind::release});
       if (more) request(node, backlog_[node.index()].pop());
     }
-    if (options_.arrivals.kind == Arrivals::Kind::closed)
+    if (options_.sites.deaf) read_what_came(node);
+    if (options_.arrivals.kind == Arrivals::Kind::closed && may_ask_again(node))
       schedule(next_arrival(), {.what = What::arrival, .node = node});
+    if (open_system()) idle_.push(node);
+  }
+
+  // ---- arrivals from outside, if it is a room: each is a new process
+
+  static constexpr bool rooms = P::info.primitive == Primitive::room;
+  [[nodiscard]] bool open_system() const {
+    return rooms && options_.arrivals.kind == Arrivals::Kind::total;
+  }
+
+  void arrive_anew() {
+    schedule(next_arrival(), {.what = What::arrival});
+    // One that is done, with nothing on its way, is as good as new.
+    if (!idle_.empty() && quiet_from_[idle_.front().index()] <= now_)
+      return request(idle_.pop(), now_);
+    const NodeId fresh{nodes_.size()};
+    nodes_.push_back(P::resume(options_.setup, fresh, {}));
+    users_.emplace_back();
+    if (options_.wish) wishes_.emplace_back();
+    request(fresh, now_);
+  }
+
+  void note_last_message(NodeId from, Time at) {
+    if (quiet_from_.size() < nodes_.size()) quiet_from_.resize(nodes_.size());
+    quiet_from_[from.index()] = std::max(quiet_from_[from.index()], at);
+  }
+
+  [[nodiscard]] bool may_ask_again(NodeId node) const {
+    return options_.entries_per_node == 0 ||
+           users_[node.index()].entries < options_.entries_per_node;
+  }
+  void read_what_came(NodeId node) {
+    auto events = std::exchange(unread_[node.index()], {});
+    for (auto& event : events) deliver(event);
   }
 
   void feed(NodeId node, const Input<Message>& input) {
     out_.clear();
+    if constexpr (requires(P p) { p.told_time(now_); }) nodes_[node.index()].told_time(now_);
     step(nodes_[node.index()], input, out_);
     if (options_.trace) trace(node, input);
     if constexpr (HasTimers<P>) set_timers(node);
@@ -233,10 +297,29 @@ class Simulation {
 
   void send(NodeId from, NodeId to, const Message& message) {
     ++by_kind_[static_cast<std::size_t>(message.kind)];
-    auto at = now_ + options_.delay.draw(random_);
+    const auto delay = sited() ? delay_between(from, to, message) : options_.delay.draw(random_);
+    auto at = now_ + delay;
     if constexpr (HasViews<P>) at += delay_of_the_slow();
     if (options_.fifo) at = not_before_the_last(from, to, at);
-    queue_.push(at, {.what = What::deliver, .node = to, .from = from, .message = message});
+    if (open_system()) note_last_message(from, at);
+    Event event{.what = What::deliver, .node = to, .from = from, .message = message};
+    if constexpr (Costed<P>)
+      if (costs_) event.cost = costs_->sent(from, P::carries(message), delay);
+    queue_.push(at, std::move(event));
+  }
+
+  [[nodiscard]] bool sited() const { return !options_.setup.sites.of.empty(); }
+
+  Time delay_between(NodeId from, NodeId to, const Message& message) {
+    bool far = !options_.setup.sites.together(from, to);
+    ++(far ? messages_remote_ : messages_local_);
+    if constexpr (requires { P::preempts(message); }) preemptions_ += P::preempts(message) ? 1 : 0;
+    if constexpr (Costed<P>) {
+      const auto what = P::carries(message);
+      const bool control = what == Carries::request || what == Carries::control;
+      far = far && (control || !options_.sites.only_control_far);
+    }
+    return (far ? options_.sites.remote : options_.delay).draw(random_);
   }
 
   // In a FIFO channel a message arrives no earlier than the one before it.
@@ -251,10 +334,14 @@ class Simulation {
     const auto complaint =
         monitor_.enter(options_.setup, {node, demand_of(node), fence, out_.units()});
     if (complaint) complain(complaint.text);
+    if constexpr (rooms) sessions_.enter(now_, fence);
     inside_max_ = std::max(inside_max_, monitor_.inside());
     client.waiting = false;
     client.inside = true;
     waits_.add(now_ - client.since);
+    waited_ += now_ - client.since;
+    if constexpr (Costed<P>)
+      if (costs_) costs_->entered(node);
     ++client.entries;
     ++entries_;
     if (options_.interval > 0) count_in_interval();
@@ -459,7 +546,15 @@ class Simulation {
     result.wait_p50_ms = static_cast<double>(waits_.quantile(0.50)) / ms;
     result.wait_p99_ms = static_cast<double>(waits_.quantile(0.99)) / ms;
     result.wait_max_ms = static_cast<double>(waits_.max()) / ms;
+    result.messages_local = messages_local_;
+    result.messages_remote = messages_remote_;
+    result.preemptions = preemptions_;
+    result.wait_sum_ms = static_cast<double>(waited_) / ms / static_cast<double>(nodes_.size());
+    if constexpr (Costed<P>)
+      if (costs_) result.logical = costs_->mean();
     result.inside_max = inside_max_;
+    result.sessions = sessions_.sessions();
+    result.inside_mean = sessions_.inside_mean();
     result.lost_arrivals = lost_arrivals_;
     result.simulated_seconds = static_cast<double>(now_) / 1e9;
     result.events = events_;
@@ -492,8 +587,15 @@ class Simulation {
   std::string violation_;
   Histogram waits_, detections_;
   std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
+  SessionCount sessions_;
+  Queue<NodeId> idle_;            // processes that may arrive again
+  std::vector<Time> quiet_from_;  // when the last message of each process arrives
   Time now_ = 0;
   std::uint64_t events_ = 0, events_at_entry_ = 0, lost_arrivals_ = 0, entries_ = 0;
+  std::uint64_t messages_local_ = 0, messages_remote_ = 0, preemptions_ = 0;
+  Time waited_ = 0;
+  std::vector<std::vector<Event>> unread_;  // at each node that is inside and deaf
+  std::optional<std::conditional_t<Costed<P>, Costs, Free>> costs_;
   std::size_t inside_max_ = 0;
   std::vector<std::uint64_t> by_interval_;
   Digest digest_;
