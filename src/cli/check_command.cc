@@ -257,9 +257,10 @@ check::Result combined(const std::vector<check::Result>& results) {
   return all;
 }
 
-int run_check(const Request& request) {
+int run_check(Request request) {
   const auto chosen = choose(request);
   const auto& algorithm = *chosen.algorithm;
+  request.primitive.room.count_nodes(algorithm, request.system);
   auto options = make_options(request, algorithm);
   const bool all_trees = request.system.topology == "all";
   const auto setups = all_trees ? make_setups_of_all_trees(algorithm.info, request.system)
@@ -269,6 +270,10 @@ int run_check(const Request& request) {
   for (const auto& setup : setups) {
     options.setup = setup;
     request.primitive.apply(algorithm, options.setup);
+    request.primitive.room.apply(algorithm, options);
+    if (options.setup.semaphore.detector != Detector::told)
+      throw UsageError(
+          "the checker has no clock and tells of crashes itself: leave --detector away");
     options.setup.departure = chosen.number;
     results.push_back(explore(algorithm, options, line));
     if (results.back().verdict == check::Verdict::violated) break;
@@ -321,6 +326,7 @@ void add_check(Command app, Job& job) {
   command.add_option("--requesters", request->requesters, "Who asks, as in 0-2,4 (default: all)");
   command.add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
   request->primitive.add_to(command);
+  request->primitive.room.add_to_check(command);
   request->faults.add_to(command);
   command.add_option("--property", request->property,
                      "Look only at this one: exclusion, token, fence, invariant, addressee, "

@@ -5,15 +5,29 @@
 #include "catalogue/catalogue.h"
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/room_options.h"
+#include "cli/semaphore_options.h"
 
 namespace turno::cli {
 
 struct PrimitiveOptions {
-  void add_to(Command /*command*/) {}
+  SemaphoreOptions semaphore;
+  RoomOptions room;
+
+  void add_to(Command command) {
+    semaphore.add_to(command);
+    room.add_to(command);
+  }
   // Fills in what the algorithm needs beyond nodes and topology. Throws UsageError.
-  void apply(const Algorithm& /*algorithm*/, Setup& /*setup*/) const {}
+  void apply(const Algorithm& algorithm, Setup& setup) const {
+    semaphore.apply(algorithm, setup);
+    room.apply(algorithm, setup);
+  }
   // What was chosen, for the output.
-  void describe(const Algorithm& /*algorithm*/, Json& /*json*/) const {}
+  void describe(const Algorithm& algorithm, Json& json) const {
+    semaphore.describe(algorithm, json);
+    room.describe(algorithm, json);
+  }
 };
 
 }  // namespace turno::cli

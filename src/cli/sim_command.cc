@@ -83,6 +83,45 @@ std::string listed(const std::vector<std::uint64_t>& numbers, std::string_view s
   return fmt::format("{}", fmt::join(numbers, separator));
 }
 
+std::uint64_t messages_of_kind(const Runs& runs, std::string_view wanted) {
+  return runs.total([&](const sim::Result& result) {
+    for (const auto& [kind, count] : result.messages_by_kind)
+      if (kind == wanted) return count;
+    return std::uint64_t{0};
+  });
+}
+
+// What a failure detector inside the algorithm did.
+Json detection(const Runs& runs) {
+  return Json()
+      .add("tests", messages_of_kind(runs, "ping"))
+      .add("replies", messages_of_kind(runs, "pong"))
+      .add("suspicions", runs.total(TURNO_FIELD(suspicions)))
+      .add("latency_ms", Json()
+                             .add("mean", runs.over(TURNO_FIELD(detection_mean_ms)).mean)
+                             .add("max", runs.largest(TURNO_FIELD(detection_max_ms))));
+}
+
+double per_session(const Runs& runs, std::uint64_t count) {
+  const auto sessions = runs.total(TURNO_FIELD(sessions));
+  return sessions == 0 ? 0 : static_cast<double>(count) / static_cast<double>(sessions);
+}
+
+// What the managers of rooms send each other.
+std::uint64_t messages_between_groups(const Runs& runs) {
+  return runs.total(TURNO_FIELD(messages)) - messages_of_kind(runs, "join") -
+         messages_of_kind(runs, "enter") - messages_of_kind(runs, "done");
+}
+
+void add_sessions(const Runs& runs, Json& json) {
+  json.add("sessions", runs.total(TURNO_FIELD(sessions)))
+      .add("messages_per_session", per_session(runs, runs.total(TURNO_FIELD(messages))))
+      .add("group_messages_per_session", per_session(runs, messages_between_groups(runs)))
+      .add("processes_per_session", per_session(runs, runs.total(TURNO_FIELD(entries))))
+      .add("inside_mean", runs.over(TURNO_FIELD(inside_mean)).mean)
+      .add("recalls", messages_of_kind(runs, "recall"));
+}
+
 void print_json(const Request& request, const sim::Options& options, const Algorithm& algorithm,
                 const Runs& runs) {
   const auto& info = algorithm.info;
@@ -128,9 +167,11 @@ void print_json(const Request& request, const sim::Options& options, const Algor
       .add("digest", runs.digest())
       .add("events", events)
       .add("events_per_second", cpu > 0 ? static_cast<double>(events) / cpu : 0.0);
+  if (info.primitive == Primitive::room) add_sessions(runs, json);
   if (options.interval > 0)
     json.add_raw("entries_by_interval",
                  "[" + listed(sums(runs, &sim::Result::entries_by_interval), ",") + "]");
+  if (options.setup.semaphore.detector != Detector::told) json.add("detector", detection(runs));
   if (runs.results.size() > 1)
     json.add("repeat", runs.results.size())
         .add("ci95",
@@ -172,12 +213,25 @@ void print_text(const Request& request, const sim::Options& options, const Info&
   fmt::print("  entries per second  {:.3f} of simulated time\n",
              runs.over(TURNO_FIELD(entries_per_second())).mean);
   fmt::print("  fairness (Jain)     {:.4f}\n", runs.over(TURNO_FIELD(fairness)).mean);
+  if (info.primitive == Primitive::room)
+    fmt::print(
+        "  sessions            {}, of {:.3f} processes each, {:.3f} messages (between groups "
+        "{:.3f})\n"
+        "  inside              {:.3f} on average while somebody is, {} at most\n",
+        runs.total(TURNO_FIELD(sessions)), per_session(runs, runs.total(TURNO_FIELD(entries))),
+        per_session(runs, runs.total(TURNO_FIELD(messages))),
+        per_session(runs, messages_between_groups(runs)), runs.over(TURNO_FIELD(inside_mean)).mean,
+        runs.largest(TURNO_FIELD(inside_max)));
   fmt::print("  lost arrivals       {}\n", runs.total(TURNO_FIELD(lost_arrivals)));
   if (options.until > 0)
     fmt::print("  waiting at the end  {}\n", runs.total(TURNO_FIELD(waiting_at_end)));
   if (options.interval > 0)
     fmt::print("  entries each {:<6} {}\n", sim::duration_text(options.interval),
                listed(sums(runs, &sim::Result::entries_by_interval), " "));
+  if (options.setup.semaphore.detector != Detector::told)
+    fmt::print("  crashes noticed     {} times, after {:.0f} ms on average, {:.0f} ms at most\n",
+               runs.total(TURNO_FIELD(suspicions)), runs.over(TURNO_FIELD(detection_mean_ms)).mean,
+               runs.largest(TURNO_FIELD(detection_max_ms)));
   const auto events = runs.total(TURNO_FIELD(events));
   const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
   fmt::print("  events              {}, {} a second of CPU time\n", events,
@@ -188,8 +242,10 @@ void print_text(const Request& request, const sim::Options& options, const Info&
 
 #undef TURNO_FIELD
 
-int simulate(const Request& request) {
+int simulate(Request request) {
   const auto& algorithm = require_algorithm(request.algorithm);
+  const bool open = request.workload.arrivals.starts_with("total");
+  request.primitive.room.count_nodes(algorithm, request.system, open);
   sim::Options options = request.workload.options(request.system.nodes);
   request.calamities.apply(algorithm, request.system.nodes, options);
   options.fifo = parse_channels(request.channels, algorithm.info) == check::Channels::fifo;
@@ -209,6 +265,7 @@ int simulate(const Request& request) {
     options.seed = system.seed;
     options.setup = make_setup(algorithm.info, system);
     request.primitive.apply(algorithm, options.setup);
+    request.primitive.room.apply(algorithm, options);
     if (line.visible())
       options.progress = [&](std::uint64_t entries) {
         if (!line.due()) return;
@@ -238,6 +295,7 @@ void add_sim(Command app, Job& job) {
   request->workload.add_to(command);
   request->workload.add_details_to(command);
   request->primitive.add_to(command);
+  request->primitive.room.add_to_sim(command);
   request->calamities.add_to(command);
   command.add_option("--seed", request->system.seed, "Draws everything")
       .capture_default_str()

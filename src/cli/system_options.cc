@@ -10,8 +10,9 @@ void add_system_options(Command command, System& system) {
                      "Initial shape: line, star, radiating-star, binary-tree, ternary-tree, "
                      "random-tree, ring, complete (default: what suits the algorithm)");
   command.add_option(
-      "--quorums", system.quorums,
-      "maekawa: cyclic, grid, majority, or one quorum a node, as in 012,013,023,123");
+      "--quorums,--construction", system.quorums,
+      "Who votes: cyclic, projective, closed-form, grid, majority, or one quorum a node (a group), "
+      "as in 012,013,023,123");
   command.add_option("--carry", system.carry, "nxr-b: claims that a token may carry");
 }
 

@@ -21,8 +21,10 @@ struct Workload {
 
   void add_to(Command command) {
     command
-        .add_option("--arrivals", arrivals,
-                    "poisson:R (R requests a second and node) or closed:THINK")
+        .add_option(
+            "--arrivals", arrivals,
+            "poisson:R (R requests a second and node), closed:THINK or, for rooms, total:R (R a "
+            "second, each a new process)")
         .capture_default_str();
     command
         .add_option("--busy", busy,
@@ -58,7 +60,7 @@ struct Workload {
       throw UsageError("--busy queue is for poisson arrivals; a closed user never asks twice");
     if (!requesters.empty())
       for (auto node : parse_nodes(requesters, nodes)) options.requesters.insert(node);
-    if (!first.empty()) options.first = sim::parse_duration(first);
+    if (!first.empty()) options.first = sim::parse_distribution(first);
     if (!until.empty()) options.until = positive("--until", until);
     if (!interval.empty()) options.interval = positive("--interval", interval);
     return options;
