@@ -1,14 +1,17 @@
 // The central coordinator (central.h) with failover: when it crashes, the others elect a new one
 // (election/bully.h), which asks everybody who is inside and who waits, and goes on.
 //
-// The new coordinator lets nobody in before every live node has told it what its user does. From
-// then on a node listens to the new coordinator only: a grant of the old one that is still on its
-// way comes too late. A holder that crashes has left. The fence counts elections in its high part;
-// all who tell a coordinator something know its election, so the next one has a higher number.
+// A node numbers what it tells about its user, and a grant names the number that it answers: one of
+// an old coordinator, or one that crossed newer news, comes too late. The new coordinator lets
+// nobody in before every live node has told it what its user does. A holder that crashes has left.
+// The fence counts elections in its high part; all who tell a coordinator something know its
+// election, so the next one has a higher number.
 //
 // Assumes a failure detector that is never wrong, reliable channels, any order; any number of
 // crashes, no recovery. Messages per entry: 3(N-1)/N; a failover costs an election and N-1 reports.
 #pragma once
+
+#include <boost/container/small_vector.hpp>
 
 #include "core/protocol.h"
 #include "core/queue.h"
@@ -33,15 +36,18 @@ struct CentralFailover {
       alive,
       coordinator
     } kind = Kind::request;
-    Fence fence;              // of a grant; of who is inside, in a report; of who leaves
-    bool waits = false;       // in a report
-    std::uint32_t epoch = 0;  // of an election
-    NodeId coordinator;       // its result
+    std::uint32_t number = 0;  // of the news; in a grant, of what it answers
+    bool waits = false;        // the user
+    Fence fence;               // with which the user is inside; in a grant, the new one
+    std::uint32_t epoch = 0;   // of an election
+    NodeId coordinator;        // its result
     static constexpr std::array<std::string_view, 7> kinds = {
         "request", "grant", "release", "report", "election", "alive", "coordinator"};
-    static constexpr std::array<std::string_view, 5> labels = {"kind", "fence", "waits", "epoch",
-                                                               "coordinator"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, fence, waits, epoch, coordinator); }
+    static constexpr std::array<std::string_view, 6> labels = {"kind",  "number", "waits",
+                                                               "fence", "epoch",  "coordinator"};
+    [[nodiscard]] auto fields() const {
+      return std::tie(kind, number, waits, fence, epoch, coordinator);
+    }
     bool operator==(const Message&) const = default;
   };
   using Kind = Message::Kind;
@@ -51,22 +57,22 @@ struct CentralFailover {
   NodeId self;
   std::uint32_t nodes = 0, view = 0;
   Bully election;
-  NodeSet gone;   // who has crashed, as far as it was told
-  NodeId server;  // the coordinator that knows what the user does
+  NodeSet gone;              // who has crashed, as far as it was told
+  NodeId server;             // the coordinator to which it tells what its user does
+  std::uint32_t number = 0;  // of the last news
   bool waits = false;
   Fence inside;  // of the user, while it is inside
   // Of the coordinator.
-  NodeSet heard;  // who has told it what its user does
+  boost::container::small_vector<std::uint32_t, 4> heard;  // of each node, its last news; or 0
   NodeId holder;
-  Fence fence;  // of the last grant; of the holder, if another coordinator let it in
-  Fence holds;  // of the holder
+  Fence fence;  // of the last grant
   Queue<NodeId> queue;
 
   static constexpr std::array<std::string_view, 10> labels = {
-      "election", "gone",   "server", "waits", "inside",
-      "heard",    "holder", "fence",  "holds", "queue"};
+      "election", "gone",  "server", "number", "waits",
+      "inside",   "heard", "holder", "fence",  "queue"};
   [[nodiscard]] auto fields() const {
-    return std::tie(election, gone, server, waits, inside, heard, holder, fence, holds, queue);
+    return std::tie(election, gone, server, number, waits, inside, heard, holder, fence, queue);
   }
   bool operator==(const CentralFailover& other) const { return fields() == other.fields(); }
 
@@ -75,14 +81,15 @@ struct CentralFailover {
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.view = setup.epoch;
+    node.number = 1;  // as if all had told the first coordinator
     node.election = Bully::resume(setup, self, {});
     node.server = node.election.coordinator;
     const auto resumed = Fence::at(setup.epoch);
     if (!holders.empty() && holders.front() == self) node.inside = resumed;
     if (node.server != self) return node;
     node.fence = node.first_fence();
-    for (std::size_t i = 0; i < setup.size(); ++i) node.heard.insert(NodeId{i});
-    if (!holders.empty()) node.holder = holders.front(), node.holds = resumed;
+    node.heard.assign(setup.size(), 1);
+    if (!holders.empty()) node.holder = holders.front();
     return node;
   }
 
@@ -92,19 +99,19 @@ struct CentralFailover {
 
   void request(Demand, Out& out) {
     waits = true;
-    tell({.kind = Kind::request}, out);
+    tell(Kind::request, out);
   }
 
   void release(Out& out) {
-    const auto left = std::exchange(inside, {});
-    tell({.kind = Kind::release, .fence = left}, out);
+    inside = {};
+    tell(Kind::release, out);
   }
 
   void receive(NodeId from, const Message& message, Out& out) {
     if (gone.contains(from)) return;  // it was sent before the crash
     switch (message.kind) {
       case Kind::grant:
-        if (from == server) enter(message.fence, out);
+        if (from == server && message.number == number) enter(message.fence, out);
         return;
       case Kind::request:
       case Kind::release:
@@ -166,8 +173,11 @@ struct CentralFailover {
 
   void adopt(Out& out) {
     server = election.coordinator;
-    if (server == self) fence = first_fence();
-    tell({.kind = Kind::report, .fence = inside, .waits = waits}, out);
+    if (server == self) {
+      fence = first_fence();
+      heard.assign(nodes, 0);
+    }
+    tell(Kind::report, out);
   }
   [[nodiscard]] Fence first_fence() const {
     return Fence::at(view, std::uint64_t{election.since} << grant_bits);
@@ -175,9 +185,10 @@ struct CentralFailover {
 
   // ---- the user
 
-  void tell(const Message& message, Out& out) {
-    if (server == self) return serve(self, message, out);
-    out.send(server, message);
+  void tell(Kind kind, Out& out) {
+    const Message news{.kind = kind, .number = ++number, .waits = waits, .fence = inside};
+    if (server == self) return serve(self, news, out);
+    out.send(server, news);
   }
   void enter(Fence granted, Out& out) {
     waits = false;
@@ -187,40 +198,34 @@ struct CentralFailover {
 
   // ---- the coordinator
 
-  // What a node says first tells what its user does; a report that was overtaken says nothing new.
-  void serve(NodeId from, const Message& message, Out& out) {
-    const bool news = !heard.contains(from);
-    heard.insert(from);
-    if (message.kind == Kind::request || (message.kind == Kind::report && news && message.waits))
-      queue.push(from);
-    if (message.kind == Kind::report && news && message.fence != Fence{}) {
-      holder = from;
-      holds = message.fence;
-    }
-    if (message.kind == Kind::release && holder == from && holds == message.fence) vacate();
+  void serve(NodeId from, const Message& news, Out& out) {
+    if (heard.empty() || heard[from.index()] >= news.number) return;
+    heard[from.index()] = news.number;
+    remove(from);
+    if (news.waits) queue.push(from);
+    if (news.fence != Fence{}) holder = from;
     next(out);
   }
   void bury(NodeId node, Out& out) {
+    remove(node);
+    next(out);
+  }
+  void remove(NodeId node) {
+    if (holder == node) holder = nobody;
     const auto before = std::exchange(queue, {});
     for (auto other : before)
       if (other != node) queue.push(other);
-    if (holder == node) vacate();
-    next(out);
-  }
-  void vacate() {
-    holder = nobody;
-    holds = {};
   }
   void next(Out& out) {
     if (holder != nobody || queue.empty() || !everybody_heard()) return;
     holder = queue.pop();
-    holds = fence = fence.next();
+    fence = fence.next();
     if (holder == self) return enter(fence, out);
-    out.send(holder, {.kind = Kind::grant, .fence = fence});
+    out.send(holder, {.kind = Kind::grant, .number = heard[holder.index()], .fence = fence});
   }
   [[nodiscard]] bool everybody_heard() const {
     for (std::size_t i = 0; i < nodes; ++i)
-      if (!heard.contains(NodeId{i}) && !gone.contains(NodeId{i})) return false;
+      if (heard[i] == 0 && !gone.contains(NodeId{i})) return false;
     return true;
   }
 };
