@@ -26,26 +26,9 @@ struct ScatteredChoice {
   template <class Node>
   static void note_frequent_use(Node& /*node*/) {}
 
-  // Without preference: by a number made of the instance, the node and the number of its request.
   template <class Node>
   static Instances select(const Node& node) {
-    Instances chosen;
-    for (std::size_t type = 0; type < node.needs.types(); ++type) {
-      if (node.needs.of(type) == 0) continue;
-      auto all = candidates(node.choosing(), type);
-      const auto scattered = [&](std::uint32_t instance) {
-        Digest digest(instance + 1);
-        digest.add((std::uint64_t{node.round} << 32) | node.self.value);
-        return digest.value();
-      };
-      std::sort(all.open.begin(), all.open.end(),
-                [&](auto a, auto b) { return scattered(a) < scattered(b); });
-      chosen.insert(chosen.end(), all.sure.begin(), all.sure.end());
-      chosen.insert(chosen.end(), all.open.begin(),
-                    all.open.begin() + static_cast<std::ptrdiff_t>(all.more));
-    }
-    std::sort(chosen.begin(), chosen.end());
-    return chosen;
+    return Scattered(node.choosing(), node.round).select();
   }
 };
 

@@ -135,8 +135,9 @@ struct Brokered {
   static const SiteQueue::Ask* asks(const Message& message) {
     return message.kind == Kind::ask ? &message.ask : nullptr;
   }
-  static bool is_control(const Message& message) {
-    return message.kind == Kind::ask || message.kind == Kind::control;
+  static Carries carries(const Message& message) {
+    if (message.kind == Kind::ask) return Carries::request;
+    return message.kind == Kind::control ? Carries::control : Carries::other;
   }
   static std::string_view broken_invariant(const Snapshot<Brokered>& world);
 

@@ -95,6 +95,7 @@ struct CentralAllocator {
     }
   }
 
+  static Carries carries(const Message& /*message*/) { return Carries::other; }
   static std::string_view broken_invariant(const Snapshot<CentralAllocator>& world) {
     const auto instances = world.nodes.front().setup->resources.type_of.size();
     boost::container::small_vector<std::uint32_t, 16> places(instances);

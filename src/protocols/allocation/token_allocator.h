@@ -14,21 +14,12 @@
 #pragma once
 
 #include "core/protocol.h"
-#include "protocols/allocation/selection.h"
+#include "protocols/allocation/preferences.h"
 #include "protocols/allocation/site_queue.h"
 #include "protocols/allocation/site_queue_invariant.h"
 #include "protocols/allocation/tokens.h"
 
 namespace turno {
-
-// Of one type, who has asked for it so often in a row that others should rather not ask there.
-struct Frequent {
-  NodeId who;
-  std::uint32_t times = 0;
-  bool operator==(const Frequent&) const = default;
-  [[nodiscard]] auto fields() const { return std::tie(who, times); }
-};
-using FrequentUsers = boost::container::small_vector<Frequent, 2>;
 
 struct TokenMessage {
   enum class Kind : std::uint8_t { request, control, inquiry, answer, payment };
@@ -148,8 +139,10 @@ struct TokenAllocator {
   static const SiteQueue::Ask* asks(const Message& message) {
     return message.kind == Kind::request ? &message.ask : nullptr;
   }
-  static bool is_control(const Message& message) {
-    return message.kind == Kind::request || message.kind == Kind::control;
+  static Carries carries(const Message& message) {
+    constexpr std::array what = {Carries::request, Carries::control, Carries::other,
+                                 Carries::answer, Carries::payment};
+    return what[static_cast<std::size_t>(message.kind)];
   }
   // Served before somebody of another site who asked earlier.
   static bool preempts(const Message& message) {

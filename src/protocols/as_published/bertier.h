@@ -1,5 +1,6 @@
-// Bertier, Arantes and Sens's lock as a thesis prints it: see as_published/site_queue.h. It loses
-// requests, or lets one circulate for ever. To be refuted by the checker; never to be run.
+// Bertier, Arantes and Sens's lock as Vieira Neto's thesis (2008) prints it: see
+// as_published/site_queue.h. It loses requests, or lets one circulate for ever. To be refuted by
+// the checker; never to be run.
 //
 // printed       the printed rules
 // patched       the same with a preemption that is not lost on its way, and counted once
@@ -13,7 +14,7 @@ namespace turno::as_published {
 struct Bertier {
   static constexpr Info info{.name = "bertier",
                              .title = "bertier with preemption messages",
-                             .source = "a thesis, after Bertier, Arantes, Sens 2004",
+                             .source = "Vieira Neto 2008, after Bertier, Arantes, Sens 2004",
                              .sites = true};
   static constexpr std::array departures = {
       Departure{"printed", "a preempted request is lost",

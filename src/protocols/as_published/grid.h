@@ -1,13 +1,14 @@
-// The allocation of a grid as a thesis prints it (its algorithms 7 to 12), flaw by flaw: each
-// departure has one of them, and is otherwise as it should be (allocation/token_allocator.h). The
-// queue for the control token is as_published/site_queue.h, patched. To be refuted by the checker.
+// The allocation of a grid as Vieira Neto's thesis (2008) prints it (its algorithms 7 to 12), flaw
+// by flaw: each departure has one of them, and is otherwise as it should be
+// (allocation/token_allocator.h). The queue for the control token is as_published/site_queue.h,
+// patched. To be refuted by the checker.
 //
 // The simulator runs three of them too, since the published experiment cannot be understood
 // without: patched, first-answer, and the baseline with the latter's flaw, flat-first-answer.
 #pragma once
 
 #include "core/protocol.h"
-#include "protocols/allocation/selection.h"
+#include "protocols/allocation/preferences.h"
 #include "protocols/allocation/tokens.h"
 #include "protocols/as_published/site_queue.h"
 
@@ -35,7 +36,7 @@ struct GridMessage {
 struct Grid {
   static constexpr Info info{.name = "grid",
                              .title = "grid as printed",
-                             .source = "a thesis on grids",
+                             .source = "Vieira Neto's thesis on grids",
                              .primitive = Primitive::reservation,
                              .sites = true};
   static constexpr bool simulated = true;
@@ -154,7 +155,11 @@ struct Grid {
 
   [[nodiscard]] bool has_token() const { return queue.has; }
   static bool carries_token(const Message& message) { return message.kind == Kind::control; }
-  static bool is_control(const Message& message) { return message.kind <= Kind::control; }
+  static Carries carries(const Message& message) {
+    constexpr std::array what = {Carries::request, Carries::request, Carries::control,
+                                 Carries::other,   Carries::answer,  Carries::payment};
+    return what[static_cast<std::size_t>(message.kind)];
+  }
   static bool preempts(const Message& message) { return message.fresh; }
   static std::string_view broken_invariant(const Snapshot<Grid>& world);
 
@@ -284,55 +289,15 @@ struct Grid {
   }
 
   [[nodiscard]] Instances select() const;
-  [[nodiscard]] std::uint64_t rank(std::uint32_t instance, const Instances& open) const;
 };
 
-// Own tokens, free ones, then by the holder: neighbours first, or scattered.
+// What is here counts as its own.
 inline Instances Grid::select() const {
-  Instances chosen, open;
-  auto more = needs;
-  const auto choose = [&](std::uint32_t instance) {
-    if (more.of(type_of(instance)) == 0) return;
-    more.take_one(type_of(instance));
-    chosen.push_back(instance);
-  };
-  for (std::uint32_t i = 0; i < table.size(); ++i)
-    if (idle.contains(i)) choose(i);
-  for (std::uint32_t i = 0; i < table.size(); ++i)
-    if (!idle.contains(i) && table[i].holder == nobody) choose(i);
-  for (std::uint32_t i = 0; i < table.size(); ++i)
-    if (!idle.contains(i) && table[i].holder != nobody && table[i].holder != self)
-      open.push_back(i);
-  while (!more.empty() && !open.empty()) {
-    Instances useful;
-    std::copy_if(open.begin(), open.end(), std::back_inserter(useful),
-                 [&](auto i) { return more.of(type_of(i)) > 0; });
-    if (useful.empty()) break;
-    const auto best = *std::min_element(useful.begin(), useful.end(), [&](auto a, auto b) {
-      return rank(a, useful) < rank(b, useful);
-    });
-    choose(best);
-    open.erase(std::find(open.begin(), open.end(), best));
-  }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
-
-// The smallest is asked for first.
-inline std::uint64_t Grid::rank(std::uint32_t instance, const Instances& open) const {
-  if (is_flat()) {
-    Digest digest(instance + 1);
-    digest.add((std::uint64_t{round} << 32) | self.value);
-    return digest.value();
-  }
-  const auto holder = table[instance].holder;
-  const std::uint64_t far = queue.near(holder) ? 0 : 1;
-  std::uint64_t others = 0;
-  if (flaw != Flaw::patched)  // who can give most goes first
-    others =
-        0xffff - static_cast<std::uint64_t>(std::count_if(
-                     open.begin(), open.end(), [&](auto i) { return table[i].holder == holder; }));
-  return (far << 56) | (others << 40) | (std::uint64_t{holder.value} << 8) | (instance & 0xff);
+  auto seen = table;
+  for (const auto& token : idle) seen[token.instance].holder = self;
+  const Choosing choosing{*setup, self, needs, seen};
+  if (is_flat()) return Scattered(choosing, round).select();
+  return Nearest(choosing, {}, flaw != Flaw::patched).select();
 }
 
 inline std::string_view Grid::broken_invariant(const Snapshot<Grid>& world) {

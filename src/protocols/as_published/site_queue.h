@@ -1,6 +1,6 @@
-// The queue for a token that prefers its site, as a thesis prints it after Bertier, Arantes and
-// Sens (its algorithms 1 to 6 and 12), and with its first repairs. To be refuted;
-// allocation/site_queue.h is right.
+// The queue for a token that prefers its site, as Vieira Neto's thesis (2008) prints it after
+// Bertier, Arantes and Sens (its algorithms 1 to 6 and 12), and with its first repairs. To be
+// refuted; allocation/site_queue.h is right.
 //
 // Who holds the token and has a successor of another site may put a neighbour before it; it then
 // tells the neighbour of the one preempted (`preemption`).
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <tuple>
+#include <utility>
 
 #include "core/node_id.h"
 #include "core/setup.h"
@@ -20,7 +21,7 @@ struct SiteQueue {
   // What is repaired.
   struct Repairs {
     bool preemption = false;  // a preemption follows `next`, and is not lost on its way
-    bool counting = false;    // preemptions are counted once, in the token
+    bool counting = false;    // preemptions are counted once: the count goes with the preempted
     bool pointing = false;  // a father is a neighbour, even if a request is sent on to another site
     bool operator==(const Repairs&) const = default;
   };
@@ -95,14 +96,17 @@ struct SiteQueue {
       ++preempted;
       const auto behind = next;
       next = father = origin;
-      return {{Move::What::preemption, origin, behind, repairs.counting ? 0 : preempted, true}};
+      const auto count = repairs.counting ? std::exchange(preempted, 0) : preempted;
+      return {{Move::What::preemption, origin, behind, count, true}};
     }
     if (near(origin) || !repairs.pointing) father = origin;  // F12
     return {{Move::What::request, next, origin}};            // F4: it may be sent on for ever
   }
 
   Moves told_of_preemption(NodeId behind, std::uint32_t count) {
-    preempted += count;  // F11
+    if (repairs.preemption && next != nobody && near(next))
+      return {{Move::What::preemption, next, behind, count}};
+    preempted += count;  // as printed, the count is added wherever it comes by: F11
     if (next == nobody) {
       next = behind;
       if (!repairs.preemption) remote_father = behind;
@@ -111,7 +115,6 @@ struct SiteQueue {
     }
     if (!repairs.preemption)  // F2: `father` may be nobody
       return {{Move::What::preemption, father, behind, preempted}};
-    if (near(next)) return {{Move::What::preemption, next, behind, 0}};
     return {{Move::What::request, next, behind}};  // two of other sites: one behind the other
   }
 

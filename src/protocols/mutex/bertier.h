@@ -68,6 +68,13 @@ struct Bertier {
   static const SiteQueue::Ask* asks(const Message& message) {
     return message.kind == Kind::request ? &message.ask : nullptr;
   }
+  static Carries carries(const Message& message) {
+    return message.kind == Kind::token ? Carries::control : Carries::request;
+  }
+  // Served before somebody of another site who asked earlier.
+  static bool preempts(const Message& message) {
+    return message.kind == Kind::token && message.baggage.preferred > 0;
+  }
   static std::string_view broken_invariant(const Snapshot<Bertier>& world) {
     return broken_queue(world);
   }
