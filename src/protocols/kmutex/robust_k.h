@@ -43,19 +43,28 @@ struct RobustK {
   };
 
   struct Message {
-    enum class Kind : std::uint8_t { tree, request, ack, reply, where, taken, ping, pong };
+    enum class Kind : std::uint8_t {
+      tree,     // a request, along the tree
+      request,  // a request, directly
+      ack,
+      reply,  // the answer
+      later,  // deferred by who waits itself
+      where,  // have you a slot now?
+      taken,  // deferred by who is inside, in this slot
+      ping,
+      pong
+    };
     Kind kind = Kind::tree;
     std::uint8_t hops = 0;   // of a tree
-    Word word = Word::none;  // of an ack: what the sender does with the request
-    std::uint32_t slot = 0;  // of an ack or a taken: the sender's
+    std::uint32_t slot = 0;  // of a taken
     NodeId root;             // of a tree: who asks
     std::uint64_t time = 0;  // of the request; of a ping and its pong, the test
     EventCounters news;      // of a pong
-    static constexpr std::array<std::string_view, 8> kinds = {"tree",  "request", "ack",  "reply",
-                                                              "where", "taken",   "ping", "pong"};
-    static constexpr std::array<std::string_view, 7> labels = {"kind", "hops", "word", "slot",
+    static constexpr std::array<std::string_view, 9> kinds = {
+        "tree", "request", "ack", "reply", "later", "where", "taken", "ping", "pong"};
+    static constexpr std::array<std::string_view, 6> labels = {"kind", "hops", "slot",
                                                                "root", "time", "news"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, hops, word, slot, root, time, news); }
+    [[nodiscard]] auto fields() const { return std::tie(kind, hops, slot, root, time, news); }
     bool operator==(const Message&) const = default;
   };
   using Kind = Message::Kind;
@@ -92,7 +101,7 @@ struct RobustK {
     for (std::size_t i = 0; i < holders.size(); ++i) {
       if (holders[i] != self) continue;
       node.phase = Phase::inside;
-      node.slot = static_cast<std::uint32_t>(i);
+      node.slot = node.own_slot() ? self.value : static_cast<std::uint32_t>(i);
     }
     return node;
   }
@@ -127,16 +136,16 @@ struct RobustK {
       case Kind::tree:
         return on_tree(message, out);
       case Kind::request:
-        if (consider(from, message.time, out) == Word::none || !names_slots()) return;
-        return out.send(from, acknowledgement(from, message.time));
+        if (defers(from, message.time, out) && names_slots())
+          out.send(from, deferral(message.time));
+        return;
+      case Kind::ack:
+        return acknowledge(from, message.time, out);
       case Kind::reply:
         return on_reply(from, message, out);
-      case Kind::ack:
-        return on_acknowledgement(from, message, out);
+      case Kind::later:
       case Kind::taken:
-        if (ignores(from, message)) return;
-        whereabouts.inside(from, message.slot);
-        return enter_if_allowed(out);
+        return on_deferral(from, message, out);
       case Kind::where:
         return on_where(from, message, out);
       case Kind::ping:
@@ -168,7 +177,11 @@ struct RobustK {
     follow(report, out);
   }
 
-  void crash() { *this = fresh(self, nodes, epoch, setup); }
+  void crash() {
+    const auto rules = without;
+    *this = fresh(self, nodes, epoch, setup);
+    without = rules;
+  }
 
   [[nodiscard]] const NodeSet& suspects() const { return detector.suspects(); }
 
@@ -192,8 +205,9 @@ struct RobustK {
 
   // With one permit there is nothing to choose; with one for each node, each has its own.
   [[nodiscard]] bool names_slots() const {
-    return !setup.counted && !setup.fixed_threshold && setup.permits > 1 && setup.permits < nodes;
+    return !setup.counted && !setup.fixed_threshold && setup.permits > 1 && !own_slot();
   }
+  [[nodiscard]] bool own_slot() const { return setup.permits == nodes; }
 
   template <class Visit>
   void for_each_other(Visit visit) const {
@@ -216,20 +230,20 @@ struct RobustK {
     tree.start(time, suspects(), [&](NodeId to, std::uint8_t hops) {
       out.send(to, {.kind = Kind::tree, .hops = hops, .root = self, .time = time});
     });
-    if (setup.fixed_threshold) suspects().for_each([&](NodeId node) { ask(node, out); });
+    if (setup.fixed_threshold) suspects().for_each([&](NodeId node) { ask(node, time, out); });
     tree.finish_if_complete(suspects());
   }
-  void ask(NodeId node, Out& out) {
-    if (setup.direct) return out.send(node, {.kind = Kind::request, .time = time});
-    out.send(node, {.kind = Kind::tree, .hops = 1, .root = self, .time = tree.current()});
+  void ask(NodeId node, std::uint64_t asked, Out& out) const {
+    if (setup.direct) return out.send(node, {.kind = Kind::request, .time = asked});
+    out.send(node, {.kind = Kind::tree, .hops = 1, .root = self, .time = asked});
   }
   void ask_again(Out& out) {
     if (setup.lossy && phase == Phase::waiting) {
       for_each_other([&](NodeId node) {
-        if (counts(node) && !granted.contains(node)) ask(node, out);
+        if (counts(node) && !granted.contains(node)) ask(node, time, out);
       });
     } else if (tree.running()) {
-      tree.for_each_missing(suspects(), [&](NodeId node) { ask(node, out); });
+      tree.for_each_missing(suspects(), [&](NodeId node) { ask(node, tree.current(), out); });
     }
     set_alarm(out);
   }
@@ -245,16 +259,14 @@ struct RobustK {
 
   void on_tree(const Message& message, Out& out) {
     const auto root = message.root;
-    auto word = Word::none;
-    if (tree.take(root, message.time)) {
-      word = consider(root, message.time, out);
-    } else if (deferred.contains(root, message.time)) {
-      word = own_word();
-    } else if (setup.lossy || setup.reply_acknowledges) {
-      out.send(root, {.kind = Kind::reply, .time = message.time});
+    const bool fresh = tree.take(root, message.time);
+    if (fresh ? defers(root, message.time, out) : deferred.contains(root, message.time)) {
+      out.send(root, deferral(message.time));
+    } else {
+      if (!fresh && (setup.lossy || setup.reply_acknowledges))
+        out.send(root, {.kind = Kind::reply, .time = message.time});
+      if (!setup.reply_acknowledges) out.send(root, {.kind = Kind::ack, .time = message.time});
     }
-    if (word != Word::none || !setup.reply_acknowledges)
-      out.send(root, acknowledgement(root, message.time));
     tree.forward(message.hops, suspects(), [&](NodeId to, std::uint8_t hops) {
       auto onward = message;
       onward.hops = hops;
@@ -262,44 +274,38 @@ struct RobustK {
     });
   }
 
-  // Answers a request, or defers it: what it does says the word.
-  Word consider(NodeId from, std::uint64_t asked, Out& out) {
+  // Answers a request, or keeps it for later.
+  bool defers(NodeId from, std::uint64_t asked, Out& out) {
     clock.observe(asked);
     const bool mine_first = Priority{time, self} < Priority{asked, from};
-    if (phase == Phase::idle || (phase == Phase::waiting && !mine_first)) {
+    const bool later = phase == Phase::inside || (phase == Phase::waiting && mine_first);
+    if (later) {
+      deferred.add(from, asked);
+    } else {
       out.send(from, {.kind = Kind::reply, .time = asked});
-      return Word::none;
     }
-    deferred.add(from, asked);
-    return own_word();
+    return later;
   }
-  [[nodiscard]] Word own_word() const {
-    return phase == Phase::inside ? Word::inside : Word::waits;
-  }
-  [[nodiscard]] Message acknowledgement(NodeId asker, std::uint64_t asked) const {
-    Message message{.kind = Kind::ack, .time = asked};
-    if (!names_slots() || !deferred.contains(asker, asked)) return message;
-    message.word = own_word();
-    message.slot = slot;
-    return message;
+  // It acknowledges the request, too.
+  [[nodiscard]] Message deferral(std::uint64_t asked) const {
+    if (!names_slots()) return {.kind = Kind::ack, .time = asked};
+    if (phase == Phase::waiting) return {.kind = Kind::later, .time = asked};
+    return {.kind = Kind::taken, .slot = slot, .time = asked};
   }
 
   void on_where(NodeId from, const Message& message, Out& out) {
     auto* request = deferred.find(from, message.time);
     if (request == nullptr) return;  // the answer is on its way
-    if (phase == Phase::waiting) {
-      request->curious = true;
-    } else {
-      out.send(from, {.kind = Kind::taken, .slot = slot, .time = message.time});
-    }
+    if (phase == Phase::inside) return out.send(from, deferral(message.time));
+    request->curious = true;
   }
 
   // ---- answers
 
-  void on_acknowledgement(NodeId from, const Message& message, Out& out) {
+  void on_deferral(NodeId from, const Message& message, Out& out) {
     acknowledge(from, message.time, out);
-    if (message.word == Word::none || !concerns_request(from, message)) return;
-    message.word == Word::inside ? whereabouts.inside(from, message.slot) : whereabouts.waits(from);
+    if (!concerns_request(from, message)) return;
+    message.kind == Kind::taken ? whereabouts.inside(from, message.slot) : whereabouts.waits(from);
     enter_if_allowed(out);
   }
   void on_reply(NodeId from, const Message& message, Out& out) {
@@ -320,6 +326,9 @@ struct RobustK {
   void settle(Out& out) {
     if (!tree.running()) return;
     tree.finish_if_complete(suspects());
+    settle_alarm(out);
+  }
+  void settle_alarm(Out& out) const {
     if (!unsettled()) out.disarm(Timer::acknowledgements);
   }
 
@@ -352,7 +361,7 @@ struct RobustK {
     const auto dead = setup.fixed_threshold ? 0 : suspects().size();
     const auto missing = nodes - 1 - dead - granted.size();
     if (missing >= setup.permits) return;
-    if (!names_slots()) return enter(setup.permits == nodes ? self.value : 0, out);
+    if (!names_slots()) return enter(own_slot() ? self.value : 0, out);
     if (without == Without::nothing) {
       whereabouts.ask_waiting(
           [&](NodeId node) { out.send(node, {.kind = Kind::where, .time = time}); });
@@ -369,7 +378,7 @@ struct RobustK {
     whereabouts.clear();
     for (auto& request : deferred) {
       if (!request.curious) continue;
-      out.send(request.node, {.kind = Kind::taken, .slot = slot, .time = request.time});
+      out.send(request.node, deferral(request.time));
       request.curious = false;
     }
     if (setup.lossy) settle_alarm(out);
@@ -377,21 +386,18 @@ struct RobustK {
     if (setup.counted || setup.fixed_threshold) return out.grant(fence);
     out.grant(Unit{slot, fence});
   }
-  void settle_alarm(Out& out) const {
-    if (!unsettled()) out.disarm(Timer::acknowledgements);
-  }
 };
 
 inline bool RobustK::ignores(NodeId from, const Message& message) const {
+  const bool acknowledges = message.time == tree.current();
   switch (message.kind) {
-    case Kind::reply:
-      if (setup.reply_acknowledges && message.time == tree.current()) return false;
-      return !concerns_request(from, message);
-    case Kind::taken:
-      return !concerns_request(from, message);
     case Kind::ack:
-      return message.time != tree.current() &&
-             (message.word == Word::none || !concerns_request(from, message));
+      return !acknowledges;
+    case Kind::reply:
+      return !(acknowledges && setup.reply_acknowledges) && !concerns_request(from, message);
+    case Kind::later:
+    case Kind::taken:
+      return !acknowledges && !concerns_request(from, message);
     case Kind::where:  // a lost answer may make the sender ask again
       return !setup.lossy && !deferred.contains(from, message.time);
     default:

@@ -18,10 +18,7 @@ Message tree(NodeId root, std::uint64_t time, std::uint8_t hops) {
 Message ask(std::uint64_t time) { return {.kind = Kind::request, .time = time}; }
 Message reply(std::uint64_t time) { return {.kind = Kind::reply, .time = time}; }
 Message ack(std::uint64_t time) { return {.kind = Kind::ack, .time = time}; }
-Message waits(std::uint64_t time) { return {.kind = Kind::ack, .word = Word::waits, .time = time}; }
-Message inside(std::uint64_t time, std::uint32_t slot) {
-  return {.kind = Kind::ack, .word = Word::inside, .slot = slot, .time = time};
-}
+Message later(std::uint64_t time) { return {.kind = Kind::later, .time = time}; }
 Message where(std::uint64_t time) { return {.kind = Kind::where, .time = time}; }
 Message taken(std::uint64_t time, std::uint32_t slot) {
   return {.kind = Kind::taken, .slot = slot, .time = time};
@@ -122,12 +119,12 @@ TEST(RobustK, TheLastOneLeftEntersAlone) {
 TEST(RobustK, DefersWhileItIsInsideOrOlderAndSaysWhere) {
   auto node = node_of(direct(4, 2), 0);
   request(node);
-  EXPECT_EQ(receive(node, n1, ask(1)), effects<RobustK>({{n1, waits(1)}}));
+  EXPECT_EQ(receive(node, n1, ask(1)), effects<RobustK>({{n1, later(1)}}));
   receive(node, n2, reply(1));
   EXPECT_EQ(node.phase, Phase::waiting) << "1 and 3 are silent: one too many";
   EXPECT_EQ(receive(node, n3, reply(1)), nothing<RobustK>()) << "1 is silent: which slot has it?";
   EXPECT_EQ(receive(node, n1, reply(1)), enters(0, 4));
-  EXPECT_EQ(receive(node, n2, ask(2)), effects<RobustK>({{n2, inside(2, 0)}}));
+  EXPECT_EQ(receive(node, n2, ask(2)), effects<RobustK>({{n2, taken(2, 0)}}));
   EXPECT_EQ(release(node), effects<RobustK>({{n1, reply(1)}, {n2, reply(2)}}));
 }
 
@@ -135,26 +132,26 @@ TEST(RobustK, TakesASlotThatNobodyHas) {
   auto node = node_of(direct(4, 3), 3);
   request(node);
   receive(node, n0, reply(1));
-  EXPECT_EQ(receive(node, n1, inside(1, 0)), nothing<RobustK>());
-  EXPECT_EQ(receive(node, n2, inside(1, 2)), enters(1, 7));
+  EXPECT_EQ(receive(node, n1, taken(1, 0)), nothing<RobustK>());
+  EXPECT_EQ(receive(node, n2, taken(1, 2)), enters(1, 7));
 }
 
 TEST(RobustK, ASlotIsFreeAgainWhenItsHolderAnswersOrCrashes) {
   auto node = node_of(direct(4, 2), 3);
   request(node);
   receive(node, n0, reply(1));
-  receive(node, n1, inside(1, 0));
+  receive(node, n1, taken(1, 0));
   auto other = node;
-  receive(node, n2, inside(1, 1));
+  receive(node, n2, taken(1, 1));
   EXPECT_EQ(receive(node, n1, reply(1)), enters(0, 7));
-  receive(other, n2, inside(1, 1));
+  receive(other, n2, taken(1, 1));
   EXPECT_EQ(suspect(other, n1), enters(0, 7));
 }
 
 TEST(RobustK, AsksTheOlderForItsSlotWhenOnlySlotsAreMissing) {
   auto node = node_of(direct(3, 2), 1);
   request(node);
-  EXPECT_EQ(receive(node, n0, waits(1)), nothing<RobustK>()) << "two have not answered";
+  EXPECT_EQ(receive(node, n0, later(1)), nothing<RobustK>()) << "two have not answered";
   EXPECT_EQ(receive(node, n2, reply(1)), effects<RobustK>({{n0, where(1)}}));
   EXPECT_EQ(receive(node, n0, taken(1, 0)), enters(1, 4));
 }

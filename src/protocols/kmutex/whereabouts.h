@@ -10,9 +10,6 @@
 
 namespace turno {
 
-// What a node says about a request that it defers: that it waits itself, or is inside.
-enum class Word : std::uint8_t { none, waits, inside };
-
 class Whereabouts {
  public:
   void waits(NodeId node) {
