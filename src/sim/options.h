@@ -107,7 +107,11 @@ struct Result {
   std::uint64_t waiting_at_end = 0;
   std::uint64_t suspicions = 0;  // of a dead node by a live one
   double detection_mean_ms = 0, detection_max_ms = 0;
-  std::string violation;  // empty: exclusion, fences and progress held
+  // Elections: from a crash or a return until all live nodes agree again.
+  std::uint64_t settlings = 0;
+  double settling_mean_ms = 0, settling_max_ms = 0;
+  std::uint64_t deadlocked = 0;  // processes that detected a deadlock
+  std::string violation;         // empty: exclusion, fences and progress held
 
   [[nodiscard]] double messages_per_entry() const {
     return entries == 0 ? 0 : static_cast<double>(messages) / static_cast<double>(entries);

@@ -22,6 +22,7 @@
 #include "sim/histogram.h"
 #include "sim/options.h"
 #include "sim/session_count.h"
+#include "sim/trace_step.h"
 
 namespace turno::sim {
 
@@ -510,27 +511,9 @@ class Simulation {
   }
 
   void trace(NodeId node, const Input<Message>& input) const {
-    TraceStep step;
-    step.time_ns = now_;
-    step.node = node;
-    step.kind = input.kind;
-    if (input.kind == InputKind::request && options_.wish) step.wish = wishes_[node.index()];
-    if (input.kind == InputKind::suspect) step.about = input.from;
-    if constexpr (HasTimers<P>)
-      if (input.kind == InputKind::expire) step.detail = std::string(P::timers[input.number]);
     if (input.kind == InputKind::start && out_.sends().empty()) return;
-    if (input.kind == InputKind::receive)
-      step.takes.push_back(trace_message(input.from, node, input.message));
-    for (const auto& sent : out_.sends()) {
-      for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        const NodeId to{i};
-        if (sent.to == to || (sent.to == out_.everyone && to != node))
-          step.sends.push_back(trace_message(node, to, sent.message));
-      }
-    }
-    step.entered = out_.granted().has_value();
-    if (step.entered) step.fence = *out_.granted();
-    step.units.assign(out_.units().begin(), out_.units().end());
+    auto step = trace_step<P>(now_, node, input, out_, nodes_.size());
+    if (input.kind == InputKind::request && options_.wish) step.wish = wishes_[node.index()];
     options_.trace(step);
   }
 
