@@ -77,7 +77,7 @@ std::string contents(const std::string& path) {
 TEST(CommandLine, HelpIsThereForEverything) {
   for (const auto* command :
        {"", "algorithms", "sim", "check", "compare", "completion", "lock", "up", "down", "node",
-        "status", "members", "locks", "waiters", "why", "demo", "demo shared-file"}) {
+        "status", "members", "locks", "waiters", "why", "demo", "demo shared-file", "quorums"}) {
     const auto help = turno(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0) << command;
     EXPECT_NE(help.output.find("turno"), std::string::npos);
@@ -171,12 +171,12 @@ TEST(CommandLine, EveryRefutationInTheListRefutes) {
     EXPECT_NE(turno("algorithms").output.find(command), std::string::npos) << command;
     ++count;
   }
-  EXPECT_EQ(count, 18U);
+  EXPECT_EQ(count, refutable().size());
 }
 
 TEST(CommandLine, AlgorithmsAreListed) {
   const auto list = parsed(turno("algorithms --json")).at("algorithms").as_array();
-  EXPECT_EQ(list.size(), 14U);
+  EXPECT_EQ(list.size(), algorithms().size());
   for (const auto& entry : list)
     expect_fields(entry.as_object(), {"name", "title", "source", "channels", "variants"});
 }
@@ -205,6 +205,41 @@ TEST(CommandLine, CompareMakesATableACsvAndJson) {
   EXPECT_EQ(result.at("algorithms").as_array()[0].at("workloads").as_array().size(), 2U);
 }
 
+TEST(CommandLine, QuorumsAreListedBesideTheirLowerBound) {
+  const auto result = parsed(turno("quorums 8 --json"));
+  EXPECT_EQ(result.at("lower_bound"), 4);
+  const auto& list = result.at("constructions").as_array();
+  ASSERT_EQ(list.size(), 5U);
+  EXPECT_EQ(list[0].at("construction"), "cyclic");
+  EXPECT_EQ(list[0].at("largest"), 4);
+  EXPECT_EQ(list[0].at("minimal"), true);
+  EXPECT_EQ(list[1].at("possible"), false);
+  EXPECT_EQ(list[1].at("possible_near"), (json::array{7, 13}));
+  const auto fano = parsed(turno("quorums 7 --construction projective --json"));
+  EXPECT_EQ(fano.at("constructions").as_array()[0].at("quorums").as_array()[2],
+            (json::array{2, 3, 5}));
+  EXPECT_NE(turno("quorums 13").output.find("no smaller ones"), std::string::npos);
+}
+
+TEST(CommandLine, RoomsKeepTheirContract) {
+  const auto outcome = turno(
+      "sim quorum-group --groups 7 --construction projective --door demand --arrivals total:0.1 "
+      "--hold exp:5s --delay exp:1s --sessions 2000 --json");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  const auto result = parsed(outcome);
+  expect_fields(result, {"messages_per_entry", "messages_per_session", "processes_per_session",
+                         "inside_mean", "inside_max", "recalls", "group_messages_per_session"});
+  EXPECT_EQ(result.at("sessions"), 2000);
+  EXPECT_EQ(result.at("groups"), 7);
+  const auto explored = parsed(
+      turno("check quorum-group --groups 3 --construction projective --visits 0,1,2 --json"));
+  EXPECT_EQ(explored.at("verdict"), "holds");
+  EXPECT_EQ(explored.at("acyclic"), true);
+  EXPECT_EQ(explored.at("visits"), "0,1,2");
+  const auto copies = turno("check quorum-group --groups 2 --visits 0,1 --duplicates 1");
+  EXPECT_EQ(copies.status, 0) << copies.output;
+}
+
 struct Wish {
   const char* arguments;
   const char* answer;
@@ -229,7 +264,21 @@ TEST(CommandLine, ImpossibleWishesAreAnsweredWithWhatIsPossible) {
       {"sim nxr --arrivals closed:1s --busy queue", "a closed user never asks twice"},
       {"sim nxr --quorums grid", "does not vote"},
       {"sim nxr --carry 2", "--carry is for nxr-b"},
-      {"sim maekawa --quorums circle", "there are cyclic, grid, majority"},
+      {"sim maekawa --quorums circle", "there are cyclic, projective, closed-form, grid, majority"},
+      {"sim maekawa --nodes 8 --quorums projective", "for 8 nodes, but for 7 or 13"},
+      {"quorums 8 --construction projective", "for 8 nodes, but for 7 or 13"},
+      {"quorums 8 --construction circle", "there is no construction 'circle'; there are cyclic"},
+      {"quorums 0", "for 1 to 10000 nodes, not 0"},
+      {"check quorum-group --groups 4 --construction projective", "for 4 nodes, but for 3 or 7"},
+      {"check quorum-group --visits 0,5", "the groups are 0 to 2"},
+      {"check quorum-group --visits 0,x", "'x' in '0,x' is not a group number"},
+      {"check quorum-group --capacity 1,2", "2 capacities for 3 groups"},
+      {"check quorum-group --capacity 0", "1 or more, or - for any number"},
+      {"check quorum-group --door ajar", "--door is demand, leader or closed, not 'ajar'"},
+      {"check nxr --groups 3", "nxr has no rooms"},
+      {"sim nxr --arrivals total:1", "total arrivals are for rooms"},
+      {"sim quorum-group --arrivals total:0", "above 0, as in total:0.1"},
+      {"sim quorum-group --arrivals total:1 --processes 3", "leave --processes away"},
       {"sim maekawa --nodes 2 --quorums 0,1", "share no node"},
       {"sim maekawa --nodes 3 --quorums 01,12", "give one for each node"},
       {"sim maekawa --nodes 2 --quorums 01,05", "the nodes are 0 to 1"},
