@@ -166,6 +166,17 @@ class Cluster {
     return act(TraceStep::Kind::receive, flight.to,
                {.kind = Kind::receive, .from = flight.from, .message = flight.message});
   }
+  // Anything else: a timer, a suspicion, a choice, a return.
+  TraceStep happens(NodeId node, const Input<Message>& input) {
+    if (input.kind == Kind::recover) users_.at(node.index()).dead = false;
+    return act(input.kind, node, input);
+  }
+  // What is on its way to a dead node is lost.
+  void crash(NodeId node) {
+    users_.at(node.index()) = {.dead = true};
+    act(Kind::crash, node, {.kind = Kind::crash});
+    std::erase_if(flights_, [&](const auto& flight) { return flight.to == node; });
+  }
   // Everything, in the order of sending, until nothing travels.
   std::vector<TraceStep> drain() {
     std::vector<TraceStep> steps;
@@ -204,7 +215,7 @@ class Cluster {
     for (const auto& [to, message] : out.sends()) {
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (to == out.everyone ? NodeId{i} == node : NodeId{i} != to) continue;
-        flights_.push_back({node, NodeId{i}, message});
+        if (!users_[i].dead) flights_.push_back({node, NodeId{i}, message});
         taken.sends.push_back(trace_message(node, NodeId{i}, message));
       }
     }
