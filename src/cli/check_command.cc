@@ -261,6 +261,7 @@ int run_check(Request request) {
   const auto chosen = choose(request);
   const auto& algorithm = *chosen.algorithm;
   request.primitive.room.count_nodes(algorithm, request.system);
+  request.primitive.reservation.count_nodes(request.system);
   auto options = make_options(request, algorithm);
   const bool all_trees = request.system.topology == "all";
   const auto setups = all_trees ? make_setups_of_all_trees(algorithm.info, request.system)
@@ -271,6 +272,7 @@ int run_check(Request request) {
     options.setup = setup;
     request.primitive.apply(algorithm, options.setup);
     request.primitive.room.apply(algorithm, options);
+    request.primitive.reservation.apply(algorithm, options);
     if (options.setup.semaphore.detector != Detector::told)
       throw UsageError(
           "the checker has no clock and tells of crashes itself: leave --detector away");
@@ -327,6 +329,7 @@ void add_check(Command app, Job& job) {
   command.add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
   request->primitive.add_to(command);
   request->primitive.room.add_to_check(command);
+  request->primitive.reservation.add_to_check(command);
   request->faults.add_to(command);
   command.add_option("--property", request->property,
                      "Look only at this one: exclusion, token, fence, invariant, addressee, "

@@ -5,6 +5,7 @@
 #include "catalogue/catalogue.h"
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/reservation_options.h"
 #include "cli/room_options.h"
 #include "cli/semaphore_options.h"
 
@@ -13,10 +14,12 @@ namespace turno::cli {
 struct PrimitiveOptions {
   SemaphoreOptions semaphore;
   RoomOptions room;
+  ReservationOptions reservation;
 
   void add_to(Command command) {
     semaphore.add_to(command);
     room.add_to(command);
+    reservation.add_to(command);
   }
   // Fills in what the algorithm needs beyond nodes and topology. Throws UsageError.
   void apply(const Algorithm& algorithm, Setup& setup) const {
@@ -27,6 +30,7 @@ struct PrimitiveOptions {
   void describe(const Algorithm& algorithm, Json& json) const {
     semaphore.describe(algorithm, json);
     room.describe(algorithm, json);
+    reservation.describe(algorithm, json);
   }
 };
 

@@ -26,6 +26,7 @@ struct Request {
   PrimitiveOptions primitive;
   Calamities calamities;
   std::string channels;
+  std::string as_published;
   std::string trace;
   std::uint64_t repeat = 1;
   bool json = false;
@@ -168,6 +169,7 @@ void print_json(const Request& request, const sim::Options& options, const Algor
       .add("events", events)
       .add("events_per_second", cpu > 0 ? static_cast<double>(events) / cpu : 0.0);
   if (info.primitive == Primitive::room) add_sessions(runs, json);
+  add_reservations(runs.results, options, json);
   if (options.interval > 0)
     json.add_raw("entries_by_interval",
                  "[" + listed(sums(runs, &sim::Result::entries_by_interval), ",") + "]");
@@ -222,6 +224,7 @@ void print_text(const Request& request, const sim::Options& options, const Info&
         per_session(runs, runs.total(TURNO_FIELD(messages))),
         per_session(runs, messages_between_groups(runs)), runs.over(TURNO_FIELD(inside_mean)).mean,
         runs.largest(TURNO_FIELD(inside_max)));
+  fmt::print("{}", reservations_text(runs.results, options));
   fmt::print("  lost arrivals       {}\n", runs.total(TURNO_FIELD(lost_arrivals)));
   if (options.until > 0)
     fmt::print("  waiting at the end  {}\n", runs.total(TURNO_FIELD(waiting_at_end)));
@@ -242,10 +245,29 @@ void print_text(const Request& request, const sim::Options& options, const Info&
 
 #undef TURNO_FIELD
 
+// What is printed wrongly, where it must be simulated to understand what was published.
+const Refutable* printed_reading(const Request& request) {
+  static const auto all = refutable();
+  std::vector<std::string> known;
+  for (const auto& wrong : all) {
+    if (!wrong.published || wrong.algorithm->simulate == nullptr ||
+        wrong.algorithm->info.name != request.algorithm)
+      continue;
+    if (request.as_published == wrong.departure->name) return &wrong;
+    known.emplace_back(wrong.departure->name);
+  }
+  if (known.empty())
+    throw UsageError("nothing that is printed about " + request.algorithm + " is simulated");
+  unknown("reading", request.as_published, known);
+}
+
 int simulate(Request request) {
-  const auto& algorithm = require_algorithm(request.algorithm);
+  const auto* reading = request.as_published.empty() ? nullptr : printed_reading(request);
+  const auto& algorithm =
+      reading != nullptr ? *reading->algorithm : require_algorithm(request.algorithm);
   const bool open = request.workload.arrivals.starts_with("total");
   request.primitive.room.count_nodes(algorithm, request.system, open);
+  request.primitive.reservation.count_nodes(request.system);
   sim::Options options = request.workload.options(request.system.nodes);
   request.calamities.apply(algorithm, request.system.nodes, options);
   options.fifo = parse_channels(request.channels, algorithm.info) == check::Channels::fifo;
@@ -266,6 +288,8 @@ int simulate(Request request) {
     options.setup = make_setup(algorithm.info, system);
     request.primitive.apply(algorithm, options.setup);
     request.primitive.room.apply(algorithm, options);
+    request.primitive.reservation.apply(algorithm, options);
+    if (reading != nullptr) options.setup.departure = reading->number;
     if (line.visible())
       options.progress = [&](std::uint64_t entries) {
         if (!line.due()) return;
@@ -296,12 +320,16 @@ void add_sim(Command app, Job& job) {
   request->workload.add_details_to(command);
   request->primitive.add_to(command);
   request->primitive.room.add_to_sim(command);
+  request->primitive.reservation.add_to_sim(command);
   request->calamities.add_to(command);
   command.add_option("--seed", request->system.seed, "Draws everything")
       .capture_default_str()
       .non_negative();
   command.add_option("--channels", request->channels,
                      "fifo or unordered (default: what the algorithm needs)");
+  command.add_option(
+      "--as-published", request->as_published,
+      "grid: what is printed instead, by name, as the published experiment needs it");
   command
       .add_option("--repeat", request->repeat,
                   "Runs, with seeds from --seed on; adds 95 % confidence intervals")
