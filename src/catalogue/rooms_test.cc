@@ -266,7 +266,6 @@ constexpr Refutation refutations[] = {
     {"no-holder", "exclusion", one_shared, "0,1,2", fifo, 15},
     {"stale-recall", "exclusion", one_shared, "0,1,2", fifo, 20},
     {"early-recall", "exclusion", one_shared, "0,1", unordered, 12},
-    {"early-recall", "exclusion", triangle, "0,1", unordered, 12},
     {"dropped-recall", "deadlock", all_of_three, "0,1", unordered, 11},
     {"dropped-recall", "deadlock", two_shared, "0,1", unordered, 11},
     {"any-release", "deadlock", pair, "00", unordered, 11},
