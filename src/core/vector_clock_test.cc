@@ -63,7 +63,9 @@ TEST(VectorClock, KnowsExactlyWhatHappenedBefore) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       EXPECT_EQ(events[k].clock.before(events[i].clock), events[i].past[k]);
-      if (events[i].past[k]) EXPECT_LT(events[k].lamport, events[i].lamport);
+      if (events[i].past[k]) {
+        EXPECT_LT(events[k].lamport, events[i].lamport);
+      }
     }
   }
   EXPECT_TRUE(events.front().clock.of(c) <= 1);
