@@ -41,6 +41,8 @@ void SemaphoreOptions::add_to(Command command) {
   command.add_flag("--reply-acknowledges", reply_acknowledges,
                    "robust-k: an answer is also the acknowledgement of the request");
   command.add_flag("--lossy", lossy, "robust-k: who waits asks again, as messages may be lost");
+  command.add_flag("--queued", queued,
+                   "robust-k: a request waits for the acknowledgements of the last, as published");
   command.add_option("--ack-timeout", ack_timeout,
                      "robust-k: ask again who has not acknowledged so long (default: 80ms)");
   command.add_option("--detector", detector,
@@ -54,8 +56,8 @@ void SemaphoreOptions::add_to(Command command) {
 void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   const std::string name(algorithm.info.name);
   const bool robust = !threshold.empty() || direct || counted || reply_acknowledges || lossy ||
-                      !ack_timeout.empty() || !detector.empty() || !detector_interval.empty() ||
-                      !detector_timeout.empty();
+                      queued || !ack_timeout.empty() || !detector.empty() ||
+                      !detector_interval.empty() || !detector_timeout.empty();
   if (algorithm.info.primitive != Primitive::semaphore) {
     if (permits) throw UsageError(name + " is not a semaphore: leave --permits away");
     if (robust)
@@ -78,8 +80,11 @@ void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   semaphore.counted = counted;
   semaphore.reply_acknowledges = reply_acknowledges;
   semaphore.lossy = lossy;
+  semaphore.queued = queued;
   if (direct && reply_acknowledges)
     throw UsageError("--reply-acknowledges is for the tree: with --direct nothing is acknowledged");
+  if (queued && (direct || lossy))
+    throw UsageError("--queued is for requests along the tree that are not lost");
   if (!threshold.empty()) semaphore.fixed_threshold = is_fixed(threshold);
   if (!detector.empty()) semaphore.detector = detector_named(detector);
   if (!ack_timeout.empty())
@@ -98,6 +103,7 @@ void SemaphoreOptions::describe(const Algorithm& algorithm, Json& json) const {
   if (counted) json.add("counted", true);
   if (reply_acknowledges) json.add("reply_acknowledges", true);
   if (lossy) json.add("lossy", true);
+  if (queued) json.add("queued", true);
   if (!ack_timeout.empty()) json.add("ack_timeout", ack_timeout);
   if (!detector.empty()) json.add("failure_detector", detector);
   if (!detector_interval.empty()) json.add("detector_interval", detector_interval);

@@ -14,7 +14,7 @@ namespace turno::cli {
 struct SemaphoreOptions {
   std::optional<std::uint32_t> permits;
   std::string threshold, ack_timeout, detector, detector_interval, detector_timeout;
-  bool direct = false, counted = false, reply_acknowledges = false, lossy = false;
+  bool direct = false, counted = false, reply_acknowledges = false, lossy = false, queued = false;
 
   void add_to(Command command);
   // Throws UsageError.

@@ -25,6 +25,7 @@ struct SemaphoreSetup {
   bool direct = false;   // requests go straight to everybody, not along the tree
   bool counted = false;  // permits have no names: grants only count, as published
   bool lossy = false;    // links lose messages: who waits asks again
+  bool queued = false;   // a request goes out when the one before is acknowledged, as published
   std::int64_t acknowledge_within_ns = 80'000'000;
   Detector detector = Detector::told;
   std::int64_t test_every_ns = 1'000'000'000, test_timeout_ns = 40'000'000;

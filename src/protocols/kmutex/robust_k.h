@@ -81,6 +81,7 @@ struct RobustK {
   LamportClock clock;
   Phase phase = Phase::idle;
   std::uint64_t time = 0;   // of the own request
+  bool held_back = false;   // it has not gone out yet
   std::uint32_t slot = 0;   // while inside
   NodeSet granted;          // who has answered the own request, and is not suspected
   Whereabouts whereabouts;  // of those who have deferred it
@@ -88,10 +89,12 @@ struct RobustK {
   TreeBroadcast tree;
   HypercubeDetector detector;
 
-  static constexpr std::array<std::string_view, 9> labels = {
-      "clock", "phase", "time", "slot", "granted", "whereabouts", "deferred", "tree", "detector"};
+  static constexpr std::array<std::string_view, 10> labels = {
+      "clock",   "phase",       "time",     "held_back", "slot",
+      "granted", "whereabouts", "deferred", "tree",      "detector"};
   [[nodiscard]] auto fields() const {
-    return std::tie(clock, phase, time, slot, granted, whereabouts, deferred, tree, detector);
+    return std::tie(clock, phase, time, held_back, slot, granted, whereabouts, deferred, tree,
+                    detector);
   }
   bool operator==(const RobustK&) const = default;
 
@@ -118,8 +121,8 @@ struct RobustK {
   void request(Demand, Out& out) {
     phase = Phase::waiting;
     time = clock.tick();
-    setup.direct ? ask_directly(out) : ask_along_the_tree(out);
-    set_alarm(out);
+    held_back = setup.queued && tree.running();
+    if (!held_back) ask_all(out);
     enter_if_allowed(out);
   }
 
@@ -221,6 +224,10 @@ struct RobustK {
 
   // ---- asking
 
+  void ask_all(Out& out) {
+    setup.direct ? ask_directly(out) : ask_along_the_tree(out);
+    set_alarm(out);
+  }
   void ask_directly(Out& out) {
     for_each_other([&](NodeId node) {
       if (counts(node)) out.send(node, {.kind = Kind::request, .time = time});
@@ -327,6 +334,9 @@ struct RobustK {
     if (!tree.running()) return;
     tree.finish_if_complete(suspects());
     settle_alarm(out);
+    if (tree.running() || !held_back) return;
+    held_back = false;
+    ask_all(out);
   }
   void settle_alarm(Out& out) const {
     if (!unsettled()) out.disarm(Timer::acknowledgements);
@@ -374,6 +384,7 @@ struct RobustK {
   void enter(std::uint32_t free_slot, Out& out) {
     phase = Phase::inside;
     slot = free_slot;
+    held_back = false;
     granted.clear();
     whereabouts.clear();
     for (auto& request : deferred) {
