@@ -147,9 +147,10 @@ Wish Demands::draw(const Setup& setup, Random& random) const {
   const auto types = setup.resources.types();
   Wish wish;
   if (kind_ == Kind::half) {
-    while (wish.needs.empty())
-      for (std::uint16_t type = 0; type < types; ++type)
-        if (random.below(2) == 0) wish.needs.push_back({type, between(low_, high_)});
+    for (std::uint16_t type = 0; type < types; ++type)
+      if (random.below(2) == 0) wish.needs.push_back({type, between(low_, high_)});
+    if (wish.needs.empty())
+      wish.needs.push_back({static_cast<std::uint16_t>(random.below(types)), low_});
     return wish;
   }
   std::vector<std::uint16_t> left(types);

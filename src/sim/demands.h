@@ -1,6 +1,7 @@
 // What reservations ask for, as a user describes it:
 //
-//   half:A-B         each type with probability one half, A to B instances of it
+//   half:A-B         each type with probability one half, A to B instances of it; if no type was
+//                    drawn, A of one
 //   set:A-B          A to B different types, one instance each
 //   fixed:half:A-B   the same for every request of a node; fixed:set:A-B too
 //   FILE             a file of demands, one a line: NODE TYPE:COUNT TYPE:COUNT ...

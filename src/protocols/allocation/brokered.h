@@ -130,7 +130,6 @@ struct Brokered {
   [[nodiscard]] std::uint32_t choices() const;
   void choose(std::uint32_t index, Out& out);
 
-  [[nodiscard]] bool has_token() const { return queue.has; }
   static bool carries_token(const Message& message) { return message.kind == Kind::control; }
   static const SiteQueue::Ask* asks(const Message& message) {
     return message.kind == Kind::ask ? &message.ask : nullptr;
@@ -419,6 +418,10 @@ inline void Brokered::choose(std::uint32_t index, Out& out) {
 // Every token in one place; and while somebody is to hand it over, it knows to whom.
 inline std::string_view Brokered::broken_invariant(const Snapshot<Brokered>& world) {
   if (const auto broken = broken_queue(world); !broken.empty()) return broken;
+  std::size_t control_tokens = 0;  // not counted by the checker: a single broker never passes it on
+  for (const auto& node : world.nodes) control_tokens += node.queue.has ? 1 : 0;
+  for (const auto& flight : world.flights) control_tokens += carries_token(flight.message) ? 1 : 0;
+  if (control_tokens != 1) return "there is not exactly one control token";
   boost::container::small_vector<std::uint32_t, 16> places(
       world.nodes.front().setup->resources.type_of.size());
   const auto not_yet_out = [&](const Chains& chains) {

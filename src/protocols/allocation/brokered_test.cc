@@ -46,7 +46,7 @@ TEST(Brokered, BrokerPlansForItsSite) {
   cluster.want(n3, needing({0, 1}));
   cluster.drain();
   EXPECT_TRUE(cluster.inside(1) && cluster.inside(3));
-  EXPECT_TRUE(cluster[2].has_token()) << "it went to the other broker, not to node 3";
+  EXPECT_TRUE(cluster[2].queue.has) << "it went to the other broker, not to node 3";
   EXPECT_EQ(cluster.broken(), "");
 }
 
@@ -96,7 +96,7 @@ TEST(Brokered, KeepsTheControlTokenAWhile) {
   out.clear();
   broker.expire(0, out);
   EXPECT_EQ(out.sends().size(), 1U);
-  EXPECT_FALSE(broker.has_token());
+  EXPECT_FALSE(broker.queue.has);
 }
 
 TEST(Brokered, LeavesTheChoiceToTheDriverIfTold) {

@@ -48,6 +48,7 @@ struct SiteQueue {
 
   NodeId self;
   const SiteSetup* sites = nullptr;  // null: all are neighbours
+  bool limits_hops = true;           // always, but to show why
   NodeId father;                     // nobody: the last requester, as far as this site knows
   NodeId next;                       // who gets the token after this node
   Nodes deferred;                    // who asked from other sites
@@ -139,7 +140,7 @@ struct SiteQueue {
       return {};
     }
     const auto to = father;
-    if (near(ask.origin) || ask.hops >= most_hops) father = ask.origin;
+    if (near(ask.origin) || (limits_hops && ask.hops >= most_hops)) father = ask.origin;
     const auto hops = std::min<std::uint8_t>(static_cast<std::uint8_t>(ask.hops + 1), most_hops);
     return {.ask_to = to, .ask = {ask.origin, hops}};
   }

@@ -17,10 +17,9 @@ struct Bertier {
                              .source = "Vieira Neto 2008, after Bertier, Arantes, Sens 2004",
                              .sites = true};
   static constexpr std::array departures = {
-      Departure{"printed", "a preempted request is lost",
-                "--sites 2,1,1 --preference 1 --channels fifo"},
+      Departure{"printed", "a preempted request is lost", "--sites 2,1,1 --channels fifo"},
       Departure{"patched", "a request may be sent on for ever",
-                "--sites 2,2,1 --preference 1 --channels fifo --forever"},
+                "--sites 2,2,1 --channels fifo --forever"},
   };
 
   struct Message {

@@ -52,21 +52,20 @@ struct Grid {
   };
   static constexpr std::array departures = {
       Departure{"stays-locked", "F1: tokens stay locked after use",
-                "--nodes 2 --types 2 --instances 1 --requests 2 --channels fifo"},
+                "--nodes 2 --types 2 --requests 2 --channels fifo"},
       Departure{"first-answer", "F6: the control token is passed on after the first answer",
-                "--nodes 3 --types 2 --instances 1 --requests 2 --channels fifo"},
+                "--nodes 3 --types 3 --needs 100,010/001,110 --requests 2 --channels fifo"},
       Departure{"any-payment", "F7: any payment lets a node in",
-                "--nodes 3 --types 2 --instances 1 --channels fifo"},
+                "--nodes 3 --types 2 --channels fifo"},
       Departure{"one-kind", "F8: payments are counted as answers",
-                "--nodes 3 --types 2 --instances 1 --requests 2"},
-      Departure{"enters-again", "F9: a late answer lets a node in again",
-                "--nodes 2 --types 1 --instances 1"},
+                "--nodes 3 --types 2 --requests 2"},
+      Departure{"enters-again", "F9: a late answer lets a node in again", "--nodes 2"},
       Departure{"count-reset", "F10: a late answer is counted for the next request",
-                "--nodes 2 --types 2 --instances 1 --requests 2"},
+                "--nodes 2 --types 2 --requests 2"},
       Departure{"patched", "F4: the patched queue may send a request on for ever",
-                "--sites 2,2,1 --types 1 --instances 1 --preference 1 --channels fifo --forever"},
+                "--sites 2,2,1 --channels fifo --forever"},
       Departure{"flat-first-answer", "F6 in the baseline, which knows no sites",
-                "--nodes 3 --types 2 --instances 1 --requests 2 --channels fifo"},
+                "--nodes 3 --types 3 --needs 100,010/001,110 --requests 2 --channels fifo"},
   };
 
   using Message = GridMessage;

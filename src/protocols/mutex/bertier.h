@@ -22,6 +22,10 @@ struct Bertier {
                              .low = "O(log N)",
                              .high = "O(log N)"};
 
+  static constexpr std::array departures = {
+      Departure{"hop-limit", "a request of another site may chase the token for ever",
+                "--sites 2,1 --forever"}};
+
   struct Message {
     enum class Kind : std::uint8_t { request, token } kind = Kind::request;
     SiteQueue::Ask ask{};
@@ -46,6 +50,7 @@ struct Bertier {
     Bertier node;
     const auto rest = resting_place(setup, holders);
     node.queue = SiteQueue::start(&setup.sites, self, rest, setup.size());
+    node.queue.limits_hops = setup.departure == 0;
     node.queue.busy = node.queue.has && !holders.empty();
     if (node.queue.has) node.fence = Fence::at(setup.epoch);
     return node;
