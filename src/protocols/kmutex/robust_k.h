@@ -445,7 +445,8 @@ inline std::string_view RobustK::broken_invariant(const Snapshot<RobustK>& world
       if (!active(other) || &one == &other) continue;
       if (one.granted.contains(other.self) && !older(one, other))
         return "who has answered a request is younger, or does not ask";
-      if (one.names_slots() && other.phase == Phase::inside && older(one, other))
+      const bool ordered = one.names_slots() && one.without == Without::nothing;
+      if (ordered && other.phase == Phase::inside && older(one, other))
         return "slots are chosen in the order of requests";
     }
   }

@@ -226,6 +226,20 @@ TEST(RobustK, OnLossyLinksWhoWaitsAsksAgain) {
   EXPECT_EQ(receive(node, n1, reply(1)), expected);
 }
 
+TEST(RobustK, QueuedRequestsWaitForTheAcknowledgementsOfTheLast) {
+  auto setup = semaphore(3, 1);
+  setup.semaphore.queued = true;
+  auto node = node_of(setup, 0);
+  request(node);
+  receive(node, n1, reply(1));
+  receive(node, n2, reply(1));
+  receive(node, n1, ack(1));
+  release(node);
+  EXPECT_EQ(request(node), nothing<RobustK>()) << "2 has not acknowledged";
+  const auto out = receive(node, n2, ack(1));
+  EXPECT_EQ(out.sends(), effects<RobustK>({{n1, tree(n0, 2, 1)}, {n2, tree(n0, 2, 2)}}).sends());
+}
+
 // The detector inside: CRASH is handled in the step in which a silence is noticed.
 TEST(RobustK, DetectsCrashesItself) {
   auto setup = semaphore(2, 1);
