@@ -105,9 +105,8 @@ struct Grid {
     node.self = self;
     node.setup = &setup;
     if (setup.departure > 0) node.flaw = static_cast<Flaw>(setup.departure);
-    static const SiteSetup flat;
-    node.queue = SiteQueue::start(node.flaw == Flaw::flat_first_answer ? flat : setup.sites, self,
-                                  setup.root(), setup.size());
+    node.queue =
+        SiteQueue::start(node.is_flat() ? nullptr : &setup.sites, self, setup.root(), setup.size());
     node.queue.repairs = {true, true, true};
     if (node.queue.has) node.table = all_free(setup);
     return node;

@@ -47,8 +47,8 @@ struct SiteQueue {
     return std::tie(father, next, remote_father, has, busy, wanting, preempted);
   }
 
-  static SiteQueue start(const SiteSetup& sites, NodeId self, NodeId rest, std::size_t nodes) {
-    const auto same = turno::SiteQueue::start(&sites, self, rest, nodes);
+  static SiteQueue start(const SiteSetup* sites, NodeId self, NodeId rest, std::size_t nodes) {
+    const auto same = turno::SiteQueue::start(sites, self, rest, nodes);
     SiteQueue queue;
     queue.self = self;
     queue.sites = same.sites;
