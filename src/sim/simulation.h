@@ -547,13 +547,15 @@ class Simulation {
     result.suspicions = detections_.count();
     result.detection_mean_ms = detections_.mean() / ms;
     result.detection_max_ms = static_cast<double>(detections_.max()) / ms;
-    double sum = 0, squares = 0;
-    for (const auto& client : users_) {
+    double sum = 0, squares = 0, askers = 0;
+    for (std::size_t i = 0; i < users_.size(); ++i) {
+      const auto& client = users_[i];
       if (client.waiting) ++result.waiting_at_end;
+      askers += asks(NodeId{i}) ? 1 : 0;
       sum += client.entries;
       squares += static_cast<double>(client.entries) * client.entries;
     }
-    if (squares > 0) result.fairness = sum * sum / (squares * static_cast<double>(users_.size()));
+    if (squares > 0 && askers > 0) result.fairness = sum * sum / (squares * askers);
     return result;
   }
 
