@@ -16,6 +16,7 @@ double live(P& node, const Setup& setup, NodeId self, std::span<const NodeId> ho
   if (input.kind == Input<typename P::Message>::Kind::start) node = P::resume(setup, self, holders);
   step(node, input, out);
   if constexpr (HasInvariants<P>) broken = P::broken_invariant(world);
+  if constexpr (HasGoal<P>) broken = P::unmet_goal(world);
   if constexpr (requires { P::alone(setup); }) return P::alone(setup);
   return 0;
 }
@@ -30,9 +31,9 @@ std::array<Function, sizeof...(P)> lives_of(List<P...>) {
 }  // namespace
 
 // Seen from outside, so that the compiler must keep all of it.
-extern const std::array<Function, Locks::size> every_lock;
+extern const std::array<Function, Algorithms::size> every_algorithm;
 extern const std::array<Function, AsPublished::size> everything_printed;
-const std::array<Function, Locks::size> every_lock = lives_of(Locks{});
+const std::array<Function, Algorithms::size> every_algorithm = lives_of(Algorithms{});
 const std::array<Function, AsPublished::size> everything_printed = lives_of(AsPublished{});
 
 }  // namespace turno
