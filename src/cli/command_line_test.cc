@@ -1,12 +1,9 @@
 // The commands as a user runs them: what they print, the contract of their JSON, their exit status,
 // and what they answer to impossible wishes.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <boost/json/src.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,39 +11,17 @@
 #include <string>
 
 #include "catalogue/catalogue.h"
+#include "cli/command_testing.h"
 
 namespace turno {
 namespace {
 
 namespace json = boost::json;
 
-struct Outcome {
-  int status = 0;
-  std::string output;  // standard output and standard error together
-};
-
-Outcome turno(const std::string& arguments) {
-  const auto command = std::string(TURNO_BINARY) + " " + arguments + " 2>&1";
-  auto* pipe = ::popen(command.c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.output.append(buffer.data(), got);
-  const auto status = ::pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
-
-json::object parsed(const Outcome& outcome) {
-  std::error_code error;
-  auto value = json::parse(outcome.output, error);
-  EXPECT_FALSE(error) << outcome.output;
-  return error ? json::object() : value.as_object();
-}
-
-void expect_fields(const json::object& object, std::initializer_list<const char*> fields) {
-  for (const auto* field : fields) EXPECT_TRUE(object.contains(field)) << field;
-}
+using testing::expect_fields;
+using testing::Outcome;
+using testing::parsed;
+using testing::turno;
 
 // A directory that is gone after the test.
 class Scratch {
