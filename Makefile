@@ -40,6 +40,9 @@ test: bootstrap ## Build and run all tests (release, plain, dev with sanitizers)
 check-deep: build release-recovery_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
+paper-robust-k: build ## Run the experiment of the robust semaphore's paper: ours beside its numbers
+	@scripts/papers/robust-k $(TURNO)
+
 bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock
 	@build/release/bench/bench_foundation
 	@build/release/bench/bench_network $(TURNO)
@@ -63,4 +66,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build run compare test check-deep bench torture fuzz format lint clean
+.PHONY: help bootstrap build run compare test check-deep paper-robust-k bench torture fuzz format lint clean
