@@ -43,6 +43,9 @@ check-deep: build release-recovery_test ## Explore the large configurations (min
 paper-robust-k: build ## Run the experiment of the robust semaphore's paper: ours beside its numbers
 	@scripts/papers/robust-k $(TURNO)
 
+paper-grid: build ## Run the experiments of the grid's thesis, tables 5.1 to 5.7: ours beside its numbers
+	@scripts/papers/grid all $(TURNO)
+
 bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock
 	@build/release/bench/bench_foundation
 	@build/release/bench/bench_network $(TURNO)
@@ -66,4 +69,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build run compare test check-deep paper-robust-k bench torture fuzz format lint clean
+.PHONY: help bootstrap build run compare test check-deep paper-robust-k paper-grid bench torture fuzz format lint clean
