@@ -136,7 +136,7 @@ Strings symbols(const std::string& options, const std::string& object) {
 // Memory, and the ways in which a program that is wrong ends. Nothing else is needed for computing.
 bool may_be_needed(const std::string& symbol) {
   static const std::set<std::string> names = {
-      "memcpy", "memmove", "memset", "memcmp", "memchr", "bcmp", "__popcountdi2",
+      "memcpy", "memmove", "memset", "memcmp", "memchr", "bcmp", "strlen", "__popcountdi2",
       // Throwing, unwinding, ending.
       "__cxa_allocate_exception", "__cxa_free_exception", "__cxa_throw", "__cxa_begin_catch",
       "__cxa_end_catch", "__cxa_rethrow", "__gxx_personality_v0", "_Unwind_Resume",

@@ -54,7 +54,9 @@ TEST_F(DemandsTest, OfASetOfTypes) {
     const auto needs = wish(NodeId{0}, unused).needs;
     ASSERT_TRUE(needs.size() == 1 || needs.size() == 2);
     EXPECT_EQ(needs.front().count, 1);
-    if (needs.size() == 2) EXPECT_LT(needs[0].type, needs[1].type);
+    if (needs.size() == 2) {
+      EXPECT_LT(needs[0].type, needs[1].type);
+    }
   }
 }
 
