@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "core/lamport_clock.h"
 
@@ -31,7 +31,7 @@ class Latest {
   bool operator==(const Latest&) const = default;
 
  private:
-  using Entries = boost::container::small_vector<Priority, 2>;  // in the order of nodes
+  using Entries = std::vector<Priority>;  // in the order of nodes; mostly empty
   [[nodiscard]] Entries::const_iterator find(NodeId node) const {
     return std::find_if(seen_.begin(), seen_.end(),
                         [&](const auto& entry) { return entry.node == node; });

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "core/lamport_clock.h"
 
@@ -51,7 +51,7 @@ class Overtakings {
     return counts_.insert(at, {request, by})->times;
   }
 
-  boost::container::small_vector<Count, 1> counts_;
+  std::vector<Count> counts_;  // mostly empty
 };
 
 }  // namespace turno
