@@ -37,7 +37,7 @@ compare: build ## Check and simulate every algorithm: one table, measured beside
 test: bootstrap ## Build and run all tests (release, plain, dev with sanitizers)
 	@scripts/test
 
-check-deep: build release-recovery_test ## Explore the large configurations (minutes)
+check-deep: build release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
 paper-robust-k: build ## Run the experiment of the robust semaphore's paper: ours beside its numbers

@@ -7,8 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
@@ -177,12 +179,11 @@ class Semaphores : public ::testing::TestWithParam<Count> {};
 TEST_P(Semaphores, Hold) { expect_exact(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Small, Semaphores, ::testing::ValuesIn(small), count_name);
 
-class LargeSemaphores : public ::testing::TestWithParam<Count> {};
-TEST_P(LargeSemaphores, Hold) {
-  if (std::getenv("TURNO_DEEP") == nullptr) GTEST_SKIP() << "set TURNO_DEEP=1: takes minutes";
-  expect_exact(GetParam());
+std::vector<Count> large_if_deep() {
+  if (std::getenv("TURNO_DEEP") == nullptr) return {};
+  return {std::begin(large), std::end(large)};
 }
-INSTANTIATE_TEST_SUITE_P(Deep, LargeSemaphores, ::testing::ValuesIn(large), count_name);
+INSTANTIATE_TEST_SUITE_P(Large, Semaphores, ::testing::ValuesIn(large_if_deep()), count_name);
 
 // With one permit and no crashes robust-k is ricart-agrawala: world by world.
 TEST(RobustSemaphore, WithOnePermitIsRicartAgrawala) {
@@ -306,15 +307,15 @@ void expect_refuted(const Refutation& expected) {
 
 class RefutedSemaphore : public ::testing::TestWithParam<Refutation> {};
 TEST_P(RefutedSemaphore, ByTheShortestTrace) { expect_refuted(GetParam()); }
+std::string refutation_name(const ::testing::TestParamInfo<Refutation>& info) {
+  auto name = std::string(info.param.departure) + "_" + std::string(info.param.property) + "_" +
+              std::to_string(info.index);
+  for (auto& c : name)
+    if (c == '-') c = '_';
+  return name;
+}
 INSTANTIATE_TEST_SUITE_P(Departures, RefutedSemaphore, ::testing::ValuesIn(refutations),
-                         [](const auto& info) {
-                           auto name = std::string(info.param.departure) + "_" +
-                                       std::string(info.param.property) + "_" +
-                                       std::to_string(info.index);
-                           for (auto& c : name)
-                             if (c == '-') c = '_';
-                           return name;
-                         });
+                         refutation_name);
 
 TEST(RefutedSemaphores, CoverEveryDeparture) {
   for (const auto& wrong : refutable()) {

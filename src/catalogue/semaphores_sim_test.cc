@@ -1,0 +1,111 @@
+// Semaphores in the simulator: many random systems with crashes, and the cost beside the formulas.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "catalogue/catalogue.h"
+#include "catalogue/system.h"
+
+namespace turno {
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+
+sim::Options options_of(std::size_t nodes, std::uint32_t permits) {
+  sim::Options options;
+  options.setup = make_setup(find_algorithm("robust-k")->info, {.nodes = nodes});
+  options.setup.semaphore.permits = permits;
+  options.arrivals.kind = sim::Arrivals::Kind::closed;
+  options.entries = 1'000'000'000;
+  return options;
+}
+
+// All but one crash, one after the other, while everybody asks: never too many inside, slots and
+// fences as promised, and whoever is left is served.
+sim::Result crash_all_but_one(Random& random, const SemaphoreSetup& setup, std::size_t nodes) {
+  auto options = options_of(nodes, 1);
+  options.setup.semaphore = setup;
+  options.setup.semaphore.permits = static_cast<std::uint32_t>(1 + random.below(nodes));
+  options.setup.semaphore.acknowledge_within_ns = 150 * ms;
+  options.setup.semaphore.test_timeout_ns = 45 * ms;
+  options.faults.detect = sim::Distribution::uniform(0, 500 * ms);
+  options.arrivals.think = sim::Distribution::uniform(0, 200 * ms);
+  options.hold = sim::Distribution::uniform(0, 300 * ms);
+  options.delay = sim::Distribution::uniform(0, 20 * ms);
+  options.seed = random.next();
+  std::vector<NodeId> order;
+  for (std::size_t i = 0; i < nodes; ++i) order.emplace_back(i);
+  for (std::size_t i = nodes; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  for (std::size_t i = 0; i + 1 < nodes; ++i)
+    options.faults.crashes.push_back(
+        {static_cast<std::int64_t>(random.below(20'000)) * ms, order[i]});
+  options.interval = 10'000 * ms;
+  options.until = 40'000 * ms;
+  return find_algorithm("robust-k")->simulate(options);
+}
+
+TEST(ManySemaphores, ServeUntilOneNodeIsLeft) {
+  Random random(4);
+  for (int round = 0; round < 60; ++round) {
+    const SemaphoreSetup setup{.reply_acknowledges = random.below(2) == 0,
+                               .direct = random.below(3) == 0,
+                               .counted = random.below(3) == 0,
+                               .queued = random.below(4) == 0,
+                               .detector = static_cast<Detector>(random.below(3))};
+    const auto nodes = 2 + random.below(19);
+    const auto result = crash_all_but_one(random, setup, nodes);
+    EXPECT_EQ(result.violation, "") << "round " << round;
+    EXPECT_EQ(result.suspicions >= nodes - 1, true) << "round " << round;
+    ASSERT_EQ(result.entries_by_interval.size(), 4U) << "round " << round;
+    EXPECT_GT(result.entries_by_interval[3], 10U) << "round " << round;
+  }
+}
+
+// Nobody competes: the formulas are exact.
+TEST(SemaphoreCost, IsTheFormulaWhenNobodyCompetes) {
+  for (const std::size_t nodes : {5U, 16U, 64U}) {
+    for (const bool replies : {false, true}) {
+      for (const bool direct : {false, true}) {
+        if (direct && replies) continue;
+        auto options = options_of(nodes, 3);
+        options.setup.semaphore.reply_acknowledges = replies;
+        options.setup.semaphore.direct = direct;
+        options.requesters.insert(NodeId{1});
+        options.arrivals.think = sim::Distribution::constant(1000 * ms);
+        options.hold = sim::Distribution::constant(100 * ms);
+        options.delay = sim::Distribution::constant(10 * ms);
+        options.entries = 100;
+        options.until = 0;
+        const auto* robust = find_algorithm("robust-k");
+        const auto result = robust->simulate(options);
+        // The last entry's last messages are still on their way.
+        EXPECT_NEAR(result.messages_per_entry(), robust->alone(options.setup), 0.05);
+        EXPECT_EQ(result.violation, "");
+      }
+    }
+  }
+}
+
+// N log2 N tests in an interval, whoever asks for permits.
+TEST(SemaphoreCost, OfTheDetectorIsTheFormula) {
+  for (const auto rule : {Detector::hi_adsd, Detector::vcube}) {
+    for (const std::size_t nodes : {16U, 64U}) {
+      auto options = options_of(nodes, 1);
+      options.setup.semaphore.detector = rule;
+      options.requesters.insert(NodeId{0});
+      options.first = sim::Distribution::constant(1'000'000 * ms);
+      options.delay = sim::Distribution::constant(10 * ms);
+      options.until = 9'500 * ms;
+      const auto result = find_algorithm("robust-k")->simulate(options);
+      const auto log = static_cast<std::uint64_t>(nodes == 16 ? 4 : 6);
+      for (const auto& [kind, count] : result.messages_by_kind) {
+        if (kind == "ping" || kind == "pong") {
+          EXPECT_EQ(count, 10 * nodes * log) << kind;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace turno
