@@ -32,7 +32,7 @@ struct Request {
   PrimitiveOptions primitive;
   FaultBudget faults;
   std::uint64_t requests = 1;
-  bool forever = false, overlapping = false;
+  bool forever = false, overlapping = false, count_messages = false;
   std::string channels, requesters, holder, property, trace;
   std::string as_published, without;
   std::uint64_t max_states = 1'000'000'000;
@@ -76,7 +76,8 @@ Chosen choose(const Request& request) {
 check::Options make_options(const Request& request, const Algorithm& algorithm) {
   check::Options options;
   options.channels = parse_channels(request.channels, algorithm.info);
-  request.faults.apply(algorithm, options);
+  request.faults.apply(algorithm, request.system.nodes, options);
+  options.count_messages = request.count_messages;
   options.forever = request.forever;
   options.overlapping = request.overlapping;
   options.property = request.property;
@@ -147,6 +148,8 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
       .add("states_per_second",
            result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0.0)
       .add("memory_bytes", result.bytes);
+  if (result.messages)
+    json.add("messages_least", result.messages->least).add("messages_most", result.messages->most);
   if (result.verdict == check::Verdict::violated) {
     json.add("steps", result.trace.size());
     if (result.cycle_states > 0)
@@ -158,31 +161,40 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
   return json;
 }
 
-std::string meaning(const check::Options& options, const check::Result& result) {
+std::string meaning(const Info& info, const check::Options& options, const check::Result& result) {
   if (!options.property.empty()) return "no violation of '" + options.property + "' is reachable";
   if (options.forever) return "nothing bad is reachable, and nobody starves";
+  if (!has_users(info.primitive))
+    return result.acyclic ? "nothing bad is reachable, and every run ends with the goal met"
+                          : "nothing bad is reachable, and the goal can always still be met";
   return result.acyclic ? "nothing bad is reachable, and every run ends with everybody served"
                         : "nothing bad is reachable, and everybody can always still be served";
 }
 
+std::string requests_text(const Info& info, const check::Options& options) {
+  if (!has_users(info.primitive)) return "";
+  if (options.forever) return "requests for ever, ";
+  return fmt::format("{} request{} each, ", options.requests, options.requests == 1 ? "" : "s");
+}
+
 void print_text(const Request& request, const check::Options& options, const Chosen& chosen,
                 const check::Result& result) {
-  fmt::print(
-      "{}{}, {} nodes, {}, {}, {} channels{}\n", chosen.algorithm->info.name,
-      chosen.departure != nullptr ? fmt::format(" ({})", chosen.departure->name) : "",
-      request.system.nodes,
-      options.forever
-          ? "requests for ever"
-          : fmt::format("{} request{} each", options.requests, options.requests == 1 ? "" : "s"),
-      topology_of(request, chosen),
-      options.channels == check::Channels::fifo ? "fifo" : "unordered", request.faults.text());
+  fmt::print("{}{}, {} nodes, {}{}, {} channels{}\n", chosen.algorithm->info.name,
+             chosen.departure != nullptr ? fmt::format(" ({})", chosen.departure->name) : "",
+             request.system.nodes, requests_text(chosen.algorithm->info, options),
+             topology_of(request, chosen),
+             options.channels == check::Channels::fifo ? "fifo" : "unordered",
+             request.faults.text());
   const auto rate =
       result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
   fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
              result.transitions, result.depth, result.cpu_seconds, brief(rate), result.bytes >> 20);
   switch (result.verdict) {
     case check::Verdict::holds:
-      fmt::print("holds: {}\n", meaning(options, result));
+      fmt::print("holds: {}\n", meaning(chosen.algorithm->info, options, result));
+      if (result.messages)
+        fmt::print("messages of a run without faults: {} to {}\n", result.messages->least,
+                   result.messages->most);
       return;
     case check::Verdict::limit:
       fmt::print("limit reached: {}; nothing bad among the states seen\n", result.explanation);
@@ -273,6 +285,7 @@ int run_check(Request request) {
     request.primitive.apply(algorithm, options.setup);
     request.primitive.room.apply(algorithm, options);
     request.primitive.reservation.apply(algorithm, options);
+    request.primitive.election.apply(algorithm, options);
     if (options.setup.semaphore.detector != Detector::told)
       throw UsageError(
           "the checker has no clock and tells of crashes itself: leave --detector away");
@@ -330,7 +343,10 @@ void add_check(Command app, Job& job) {
   request->primitive.add_to(command);
   request->primitive.room.add_to_check(command);
   request->primitive.reservation.add_to_check(command);
+  request->primitive.election.add_to_check(command);
   request->faults.add_to(command);
+  command.add_flag("--count-messages", request->count_messages,
+                   "Say how many messages the cheapest and the dearest run need");
   command.add_option("--property", request->property,
                      "Look only at this one: exclusion, token, fence, invariant, addressee, "
                      "deadlock, goal, trap, starvation, sometimes");

@@ -64,12 +64,14 @@ void FaultBudget::add_to(Command command) {
       .capture_default_str();
   command.add_option("--withdrawals", withdrawals, "How often a user may give up waiting")
       .capture_default_str();
+  command.add_option("--dead", dead, "Who has crashed before the start, as in 3 (default: nobody)");
   command.add_flag("--keep-sent", keep_sent,
                    "What a crashed node has sent always arrives (default: any of it may be lost)");
   command.add_flag("--staying", staying, "Who is inside need not leave: nobody may wait for that");
 }
 
-void FaultBudget::apply(const Algorithm& algorithm, check::Options& options) const {
+void FaultBudget::apply(const Algorithm& algorithm, std::uint64_t nodes,
+                        check::Options& options) const {
   for (const auto& budget : list(*this, algorithm.abilities)) {
     if (budget.amount > 0 && !budget.possible)
       throw UsageError(std::string(algorithm.info.name) + " " + std::string(budget.why_not) +
@@ -77,7 +79,13 @@ void FaultBudget::apply(const Algorithm& algorithm, check::Options& options) con
     if (budget.amount > most)
       throw UsageError(std::string(budget.option) + " is 0 to " + std::to_string(most));
   }
-  if (recoveries > 0 && crashes == 0) throw UsageError("nobody comes back without --crashes");
+  if (!dead.empty() && !algorithm.abilities.crashes)
+    throw UsageError(std::string(algorithm.info.name) +
+                     " has no rule for crashes: leave --dead away");
+  if (recoveries > 0 && crashes == 0 && dead.empty())
+    throw UsageError("nobody comes back without --crashes or --dead");
+  if (!dead.empty())
+    for (auto node : parse_nodes(dead, nodes)) options.dead.insert(node);
   options.faults = {.crashes = crashes,
                     .lost_with_sender = !keep_sent,
                     .recoveries = recoveries,
@@ -92,6 +100,7 @@ void FaultBudget::apply(const Algorithm& algorithm, check::Options& options) con
 void FaultBudget::describe(Json& json) const {
   for (const auto& budget : list(*this, all))
     if (budget.amount > 0) json.add(json_name(budget.option), budget.amount);
+  if (!dead.empty()) json.add("dead", dead);
   if (keep_sent) json.add("keep_sent", true);
   if (staying) json.add("staying", true);
 }
@@ -102,6 +111,7 @@ std::string FaultBudget::text() const {
     if (budget.amount > 0)
       text += ", up to " + std::to_string(budget.amount) + " " +
               std::string(budget.amount == 1 ? budget.one : budget.several);
+  if (!dead.empty()) text.insert(0, ", dead from the start: " + dead);
   return text + (staying ? ", nobody needs to leave" : "");
 }
 

@@ -16,10 +16,11 @@ struct FaultBudget {
   std::uint32_t crashes = 0, recoveries = 0, losses = 0, duplicates = 0, early_timeouts = 0,
                 false_suspicions = 0, withdrawals = 0;
   bool keep_sent = false, staying = false;
+  std::string dead;
 
   void add_to(Command command);
   // Throws UsageError.
-  void apply(const Algorithm& algorithm, check::Options& options) const;
+  void apply(const Algorithm& algorithm, std::uint64_t nodes, check::Options& options) const;
   void describe(Json& json) const;
   [[nodiscard]] std::string text() const;  // ", 2 crashes, 1 loss", or nothing
 };

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "catalogue/catalogue.h"
+#include "cli/autonomous_report.h"
 #include "cli/commands.h"
 #include "cli/fault_options.h"
 #include "cli/json.h"
@@ -121,6 +122,36 @@ void add_sessions(const Runs& runs, Json& json) {
       .add("processes_per_session", per_session(runs, runs.total(TURNO_FIELD(entries))))
       .add("inside_mean", runs.over(TURNO_FIELD(inside_mean)).mean)
       .add("recalls", messages_of_kind(runs, "recall"));
+}
+
+// Of what has no users.
+void print_autonomous(const Request& request, const sim::Options& options,
+                      const Algorithm& algorithm, const Runs& runs) {
+  const auto& info = algorithm.info;
+  const auto events = runs.total(TURNO_FIELD(events));
+  if (!request.json) {
+    fmt::print("{}: {}\n{} nodes, delay {}, seed {}, until {}\n\n{}", info.name, info.title,
+               request.system.nodes, options.delay.text(), request.system.seed,
+               options.until > 0 ? sim::duration_text(options.until) : "nothing happens any more",
+               autonomous_text(info, runs.results));
+    fmt::print("  events              {}\n  digest              {}\n", events, runs.digest());
+    if (!runs.violation().empty()) fmt::print("\nVIOLATED: {}\n", runs.violation());
+    return;
+  }
+  Json json;
+  json.add("algorithm", info.name)
+      .add("nodes", request.system.nodes)
+      .add("channels", options.fifo ? "fifo" : "unordered");
+  request.primitive.describe(algorithm, json);
+  if (info.primitive == Primitive::detection) json.add("arrivals", options.arrivals.text());
+  json.add("delay", options.delay.text()).add("seed", request.system.seed);
+  add_autonomous(info, runs.results, json);
+  json.add("simulated_seconds", runs.total(TURNO_FIELD(simulated_seconds)))
+      .add("digest", runs.digest())
+      .add("events", events);
+  if (runs.results.size() > 1) json.add("repeat", runs.results.size());
+  if (!runs.violation().empty()) json.add("violation", runs.violation());
+  fmt::print("{}\n", json.text());
 }
 
 void print_json(const Request& request, const sim::Options& options, const Algorithm& algorithm,
@@ -289,6 +320,7 @@ int simulate(Request request) {
     request.primitive.apply(algorithm, options.setup);
     request.primitive.room.apply(algorithm, options);
     request.primitive.reservation.apply(algorithm, options);
+    request.primitive.election.apply(algorithm, options);
     if (reading != nullptr) options.setup.departure = reading->number;
     if (line.visible())
       options.progress = [&](std::uint64_t entries) {
@@ -304,8 +336,12 @@ int simulate(Request request) {
   line.clear();
   if (trace) trace->commit();
   if (request.trace == "-") return runs.violation().empty() ? 0 : exit_violated;
-  request.json ? print_json(request, options, algorithm, runs)
-               : print_text(request, options, algorithm.info, runs);
+  if (!has_users(algorithm.info.primitive)) {
+    print_autonomous(request, options, algorithm, runs);
+  } else {
+    request.json ? print_json(request, options, algorithm, runs)
+                 : print_text(request, options, algorithm.info, runs);
+  }
   return runs.violation().empty() ? 0 : exit_violated;
 }
 
@@ -321,6 +357,7 @@ void add_sim(Command app, Job& job) {
   request->primitive.add_to(command);
   request->primitive.room.add_to_sim(command);
   request->primitive.reservation.add_to_sim(command);
+  request->primitive.election.add_to_sim(command);
   request->calamities.add_to(command);
   command.add_option("--seed", request->system.seed, "Draws everything")
       .capture_default_str()
