@@ -23,7 +23,8 @@ struct Ring {
   static constexpr Info info{.name = "ring",
                              .title = "ring without epochs",
                              .source = "lecture slides, PUCRS, 217",
-                             .primitive = Primitive::election};
+                             .primitive = Primitive::election,
+                             .fifo = true};
   enum class Reading : std::uint8_t { orphan_election = 1, orphan_result, lost, late, dead_winner };
   static constexpr std::array departures = {
       Departure{"orphan-election", "the election of a crashed initiator goes round for ever",

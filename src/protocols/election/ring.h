@@ -9,8 +9,8 @@
 // begun a round and waits too long begins again. (The version of the slides: as_published/ring.h.)
 //
 // Assumes that a sender learns that its addressee is dead, timeouts that are long enough, reliable
-// channels, any order; crashes and recoveries, with the epoch on stable storage. Messages: 2(N-1)
-// an election, one node dead, and one more a round that tries the dead node.
+// channels that keep order; crashes and recoveries, with the epoch on stable storage. Messages:
+// 2(N-1) an election, one node dead, and one more a round that tries the dead node.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,7 @@ struct Ring {
                              .title = "one round to collect who lives, one to tell the result",
                              .source = "lecture slides, PUCRS, corrected",
                              .primitive = Primitive::election,
+                             .fifo = true,
                              .growing = true,
                              .low = "2(N-1)",
                              .high = "2k(N-1), k initiators"};
