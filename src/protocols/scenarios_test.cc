@@ -14,8 +14,13 @@
 #include <string>
 #include <vector>
 
+#include "protocols/deadlock/central_detector.h"
+#include "protocols/deadlock/probes.h"
+#include "protocols/election/bully.h"
+#include "protocols/election/ring.h"
 #include "protocols/group/quorum_group.h"
 #include "protocols/locks.h"
+#include "protocols/mutex/central_failover.h"
 #include "protocols/quorum/constructions.h"
 #include "protocols/testing.h"
 
@@ -59,6 +64,11 @@ class Stage {
   virtual Lines drain() = 0;
   virtual Lines state(NodeId node) = 0;
   virtual Lines flights() = 0;
+  virtual Lines crash(NodeId node) = 0;
+  virtual Lines recover(NodeId node) = 0;
+  virtual Lines suspect(NodeId node, NodeId other) = 0;
+  virtual Lines expire(NodeId node, const std::string& timer) = 0;
+  virtual Lines choose(NodeId node, const std::string& what) = 0;
 };
 
 template <Protocol P>
@@ -87,7 +97,37 @@ class StageOf final : public Stage {
     return lines;
   }
 
+  Lines crash(NodeId node) override {
+    if constexpr (Mortal<P>) return watched({cluster_.crash(node)});
+    throw Malformed{0, "nobody crashes in this algorithm"};
+  }
+  Lines recover(NodeId node) override {
+    if constexpr (Recoverable<P>) return watched({cluster_.happens(node, {.kind = Kind::recover})});
+    throw Malformed{0, "nobody comes back in this algorithm"};
+  }
+  Lines suspect(NodeId node, NodeId other) override {
+    if constexpr (Suspecting<P>)
+      return watched({cluster_.happens(node, {.kind = Kind::suspect, .from = other})});
+    throw Malformed{0, "nobody is suspected in this algorithm"};
+  }
+  Lines expire(NodeId node, const std::string& timer) override {
+    if constexpr (HasTimers<P>)
+      for (std::uint32_t i = 0; i < P::timers.size(); ++i)
+        if (P::timers[i] == timer)
+          return watched({cluster_.happens(node, {.kind = Kind::expire, .number = i})});
+    throw Malformed{0, "there is no timer '" + timer + "'"};
+  }
+  Lines choose(NodeId node, const std::string& what) override {
+    if constexpr (requires(const P& state) { state.choice_name(0); })
+      for (std::uint32_t i = 0; i < cluster_[node.index()].choices(); ++i)
+        if (cluster_[node.index()].choice_name(i) == what)
+          return watched({cluster_.happens(node, {.kind = Kind::choose, .number = i})});
+    throw Malformed{0, "node " + describe(node) + " cannot '" + what + "'"};
+  }
+
  private:
+  using Kind = EventKind;
+
   Lines watched(const std::vector<TraceStep>& steps) {
     auto lines = told(steps);
     if (const auto broken = cluster_.broken(); !broken.empty())
@@ -106,7 +146,8 @@ std::unique_ptr<Stage> stage_for(std::string_view algorithm, const Setup& setup,
   };
   [&]<class... P>(List<P...>) {
     (build.template operator()<P>(), ...);
-  }(Locks{} + List<QuorumGroup>{});
+  }(Locks{} +
+    List<RaymondK, RobustK, QuorumGroup, CentralFailover, Bully, Ring, Probes, CentralDetector>{});
   return stage;
 }
 
@@ -119,7 +160,7 @@ std::size_t number(const std::string& text, std::size_t limit) {
 }
 
 // system ALGORITHM nodes=N [topology=T] [groups=G] [door=D] [quorums=012,013,...] [carry=B]
-// [holder=N] [epoch=E]
+// [waits=W] [permits=K] [requests=direct] [holder=N] [epoch=E]
 std::unique_ptr<Stage> parse_system(const Lines& words) {
   if (words.size() < 3 || words[0] != "system" || words[2].rfind("nodes=", 0) != 0)
     throw Malformed{0, "a scenario begins with: system ALGORITHM nodes=N"};
@@ -144,6 +185,12 @@ std::unique_ptr<Stage> parse_system(const Lines& words) {
       setup.quorums = testing::voting(split(value, ',')).quorums;
     } else if (name == "carry") {
       setup.carry = static_cast<std::uint32_t>(number(value, 11));
+    } else if (name == "waits") {
+      setup.detection.waits = static_cast<std::uint32_t>(number(value, 11));
+    } else if (name == "permits") {
+      setup.semaphore.permits = static_cast<std::uint32_t>(number(value, nodes + 1));
+    } else if (name == "requests" && value == "direct") {
+      setup.semaphore.direct = true;
     } else if (name == "epoch") {
       setup.epoch = static_cast<std::uint32_t>(number(value, 100));
     } else if (name == "holder") {
@@ -169,8 +216,18 @@ Lines perform(Stage& stage, const Lines& words) {
   if (is("drain", 0, 0)) return stage.drain();
   if (is("state", 1, 1)) return stage.state(node(1));
   if (is("flights", 0, 0)) return stage.flights();
-  throw Malformed{
-      0, "not a command: want N [GROUP], leave N, deliver FROM TO [KIND], drain, state N, flights"};
+  if (is("crash", 1, 1)) return stage.crash(node(1));
+  if (is("recover", 1, 1)) return stage.recover(node(1));
+  if (is("suspect", 2, 2)) return stage.suspect(node(1), node(2));
+  if (is("expire", 2, 2)) return stage.expire(node(1), words[2]);
+  if (is("choose", 2, 9)) {
+    std::string what = words[2];
+    for (std::size_t i = 3; i < words.size(); ++i) what += " " + words[i];
+    return stage.choose(node(1), what);
+  }
+  throw Malformed{0,
+                  "not a command: want N [GROUP], leave N, deliver FROM TO [KIND], drain, state N, "
+                  "flights, crash N, recover N, suspect N M, expire N TIMER, choose N WHAT"};
 }
 
 // A command of a scenario, what is written below it, and what was played.

@@ -163,19 +163,33 @@ class Cluster {
   TraceStep deliver_at(std::size_t index) {
     const auto flight = flights_.at(index);
     flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(index));
+    if (users_.at(flight.to.index()).dead)
+      return act(Kind::bounce, flight.from,
+                 {.kind = Kind::bounce, .from = flight.to, .message = flight.message});
     return act(TraceStep::Kind::receive, flight.to,
                {.kind = Kind::receive, .from = flight.from, .message = flight.message});
   }
   // Anything else: a timer, a suspicion, a choice, a return.
   TraceStep happens(NodeId node, const Input<Message>& input) {
     if (input.kind == Kind::recover) users_.at(node.index()).dead = false;
-    return act(input.kind, node, input);
+    std::string detail;
+    if constexpr (HasTimers<P>)
+      if (input.kind == Kind::expire) detail = std::string(P::timers[input.number]);
+    if constexpr (requires(const P& state) { state.choice_name(0); })
+      if (input.kind == Kind::choose) detail = nodes_.at(node.index()).choice_name(input.number);
+    auto step = act(input.kind, node, input);
+    if (input.kind == Kind::suspect) step.about = input.from;
+    step.detail = std::move(detail);
+    return step;
   }
-  // What is on its way to a dead node is lost.
-  void crash(NodeId node) {
+  // What is on its way to a dead node is lost, or comes back.
+  TraceStep crash(NodeId node) {
     users_.at(node.index()) = {.dead = true};
-    act(Kind::crash, node, {.kind = Kind::crash});
-    std::erase_if(flights_, [&](const auto& flight) { return flight.to == node; });
+    auto step = act(Kind::crash, node, {.kind = Kind::crash});
+    std::erase_if(flights_, [&](const auto& flight) {
+      return flight.to == node && (!Bouncing<P> || users_[flight.from.index()].dead);
+    });
+    return step;
   }
   // Everything, in the order of sending, until nothing travels.
   std::vector<TraceStep> drain() {
@@ -211,11 +225,13 @@ class Cluster {
     TraceStep taken{.kind = kind, .node = node};
     if (kind == TraceStep::Kind::receive)
       taken.takes.push_back(trace_message(input.from, node, input.message));
+    if (kind == TraceStep::Kind::bounce)
+      taken.takes.push_back(trace_message(node, input.from, input.message));
     const auto out = stepped(nodes_.at(node.index()), input);
     for (const auto& [to, message] : out.sends()) {
       for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (to == out.everyone ? NodeId{i} == node : NodeId{i} != to) continue;
-        if (!users_[i].dead) flights_.push_back({node, NodeId{i}, message});
+        if (!users_[i].dead || Bouncing<P>) flights_.push_back({node, NodeId{i}, message});
         taken.sends.push_back(trace_message(node, NodeId{i}, message));
       }
     }
