@@ -171,7 +171,9 @@ void expect_exact(const Count& expected) {
                                             << conversation(result.trace);
   EXPECT_EQ(result.states, expected.states);
   EXPECT_EQ(result.transitions, expected.transitions);
-  if (!options.forever) EXPECT_TRUE(result.acyclic);
+  if (!options.forever) {
+    EXPECT_TRUE(result.acyclic);
+  }
 }
 
 std::string name_of(const Case& of, std::size_t index) {
@@ -273,7 +275,7 @@ void expect_refuted(const Refutation& expected) {
 class RefutedReservations : public ::testing::TestWithParam<Refutation> {};
 TEST_P(RefutedReservations, ByTheShortestTrace) { expect_refuted(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Departures, RefutedReservations, ::testing::ValuesIn(refutations),
-                         [](const auto& info) { return name_of(info.param.of, info.index); });
+                         [](const auto& test) { return name_of(test.param.of, test.index); });
 
 // F8 where channels keep order: a million worlds.
 TEST(RefutedReservations, OneKindOfAcknowledgementDeadlocksInOrderToo) {
