@@ -171,8 +171,9 @@ std::string meaning(const Info& info, const check::Options& options, const check
                         : "nothing bad is reachable, and everybody can always still be served";
 }
 
-std::string requests_text(const Info& info, const check::Options& options) {
+std::string requests_text(const Request& request, const Info& info, const check::Options& options) {
   if (!has_users(info.primitive)) return "";
+  if (info.primitive == Primitive::room) return request.primitive.room.text() + ", ";
   if (options.forever) return "requests for ever, ";
   return fmt::format("{} request{} each, ", options.requests, options.requests == 1 ? "" : "s");
 }
@@ -181,7 +182,7 @@ void print_text(const Request& request, const check::Options& options, const Cho
                 const check::Result& result) {
   fmt::print("{}{}, {} nodes, {}{}, {} channels{}\n", chosen.algorithm->info.name,
              chosen.departure != nullptr ? fmt::format(" ({})", chosen.departure->name) : "",
-             request.system.nodes, requests_text(chosen.algorithm->info, options),
+             request.system.nodes, requests_text(request, chosen.algorithm->info, options),
              topology_of(request, chosen),
              options.channels == check::Channels::fifo ? "fifo" : "unordered",
              request.faults.text());

@@ -107,6 +107,11 @@ void RoomOptions::apply(const Algorithm& algorithm, sim::Options& options) const
   };
 }
 
+std::string RoomOptions::text() const {
+  return std::to_string(groups.value_or(default_groups)) + " groups, " +
+         (door.empty() ? "demand" : door) + " door" + (visits.empty() ? "" : ", visits " + visits);
+}
+
 void RoomOptions::describe(const Algorithm& algorithm, Json& json) const {
   if (!is_room(algorithm)) return;
   json.add("groups", groups.value_or(default_groups)).add("door", door.empty() ? "demand" : door);

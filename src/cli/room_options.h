@@ -30,6 +30,8 @@ struct RoomOptions {
   void apply(const Algorithm& algorithm, check::Options& options) const;
   void apply(const Algorithm& algorithm, sim::Options& options) const;
   void describe(const Algorithm& algorithm, Json& json) const;
+  // "3 groups, demand door, visits 0,1,2"
+  [[nodiscard]] std::string text() const;
 
  private:
   [[nodiscard]] bool given() const;
