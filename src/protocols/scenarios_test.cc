@@ -19,6 +19,8 @@
 #include "protocols/election/bully.h"
 #include "protocols/election/ring.h"
 #include "protocols/group/quorum_group.h"
+#include "protocols/kmutex/raymond_k.h"
+#include "protocols/kmutex/robust_k.h"
 #include "protocols/locks.h"
 #include "protocols/mutex/central_failover.h"
 #include "protocols/quorum/constructions.h"
