@@ -90,9 +90,10 @@ inline constexpr std::array quorum_group_readings = {
     FlawedReading{Flaw::no_holder | Flaw::any_recall | Flaw::any_yield,
                   {"no-holder", "a lock is asked back from a group that waits for it",
                    "--groups 4 --quorums 03,13,23,3 --visits 0,1,2 --channels fifo"}},
-    FlawedReading{Flaw::any_recall | Flaw::any_yield,
-                  {"stale-recall", "a recall is answered after the session for which it was sent",
-                   "--groups 4 --quorums 03,13,23,3 --visits 0,1,2 --channels fifo"}},
+    FlawedReading{
+        Flaw::any_recall | Flaw::any_yield,
+        {"stale-recall", "a recall is answered after the session for which it was sent",
+         "--groups 4 --quorums 03,13,23,3 --visits 0,1,2 --channels fifo --property exclusion"}},
     FlawedReading{Flaw::early_recall,
                   {"early-recall", "a lock is given back before it comes, and then counted",
                    "--groups 4 --quorums 03,13,23,3 --visits 0,1 --channels unordered"}},
