@@ -18,7 +18,8 @@ struct Outcome {
 };
 
 inline Outcome turno(const std::string& arguments) {
-  const auto command = std::string(TURNO_BINARY) + " " + arguments + " 2>&1";
+  std::string command = TURNO_BINARY;
+  command.append(" ").append(arguments).append(" 2>&1");
   auto* pipe = ::popen(command.c_str(), "r");
   Outcome outcome;
   std::array<char, 4096> buffer{};
