@@ -141,6 +141,7 @@ struct SiteQueue {
     }
     const auto to = father;
     if (near(ask.origin) || (limits_hops && ask.hops >= most_hops)) father = ask.origin;
+    if (sites == nullptr) return {.ask_to = to, .ask = {ask.origin}};  // there they do not matter
     const auto hops = std::min<std::uint8_t>(static_cast<std::uint8_t>(ask.hops + 1), most_hops);
     return {.ask_to = to, .ask = {ask.origin, hops}};
   }

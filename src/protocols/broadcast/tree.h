@@ -69,7 +69,7 @@ class TreeBroadcast {
   [[nodiscard]] std::uint64_t current() const { return current_; }
 
   [[nodiscard]] auto fields() const { return std::tie(current_, acknowledged_, seen_); }
-  bool operator==(const TreeBroadcast&) const = default;
+  bool operator==(const TreeBroadcast& other) const { return fields() == other.fields(); }
 
  private:
   [[nodiscard]] bool missing(NodeId node, const NodeSet& suspects) const {

@@ -75,7 +75,7 @@ class HypercubeDetector {
   }
 
   [[nodiscard]] auto fields() const { return std::tie(news_, cluster_, place_, test_, awaited_); }
-  bool operator==(const HypercubeDetector&) const = default;
+  bool operator==(const HypercubeDetector& other) const { return fields() == other.fields(); }
 
  private:
   // Sends the next tests of the round, if there are any.

@@ -23,6 +23,7 @@ struct CentralFailover {
   static constexpr Info info{.name = "central-failover",
                              .title = "central, and the others elect a new one when it crashes",
                              .source = "lecture slides, PUCRS, with the bully algorithm",
+                             .growing = true,
                              .low = "3(N-1)/N",
                              .high = "3(N-1)/N"};
 
