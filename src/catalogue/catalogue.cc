@@ -31,10 +31,7 @@ std::vector<Algorithm> describe_all(List<P...>) {
 struct Catalogue {
   std::vector<Algorithm> algorithms = describe_all(Algorithms{});
   std::vector<Algorithm> printed = describe_all(AsPublished{});
-  Catalogue() {
-    const std::span all = algorithms;
-    fill_from_all_shards(all.first(Locks::size), all.subspan(Locks::size), printed);
-  }
+  Catalogue() { fill_from_all_shards(algorithms, printed); }
 };
 
 const Catalogue& catalogue() {

@@ -1,6 +1,5 @@
-// The instantiations are compiled in several translation units, each a part of a list, so that a
-// build can use all cores, and so that a new algorithm does not compile the locks again. CMake
-// makes shard_0.cc, shard_1.cc, ... from shard.cc.in.
+// The instantiations are compiled in several translation units, each a part of the list, so that a
+// build can use all cores. CMake makes shard_0.cc, shard_1.cc, ... from shard.cc.in.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +10,9 @@
 
 namespace turno {
 
-void fill_from_all_shards(std::span<Algorithm> locks, std::span<Algorithm> others,
-                          std::span<Algorithm> printed);
+void fill_from_all_shards(std::span<Algorithm> algorithms, std::span<Algorithm> printed);
 
 template <std::size_t Shard>
-void fill_shard(std::span<Algorithm> locks, std::span<Algorithm> others,
-                std::span<Algorithm> printed);
+void fill_shard(std::span<Algorithm> algorithms, std::span<Algorithm> printed);
 
 }  // namespace turno
