@@ -7,6 +7,7 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "catalogue/testing.h"
 
 namespace turno {
 namespace {
@@ -59,59 +60,35 @@ constexpr Refutation refutations[] = {
     {"nxr-bh", "carried-first", "starvation", 4, 0, "line", unordered, 10},
 };
 
-const Refutable* find(std::string_view algorithm, std::string_view departure) {
-  static const auto all = refutable();
-  for (const auto& wrong : all)
-    if (wrong.algorithm->info.name == algorithm && wrong.departure->name == departure)
-      return &wrong;
-  return nullptr;
-}
-
 class Refuted : public ::testing::TestWithParam<Refutation> {};
 
 TEST_P(Refuted, ByTheShortestTrace) {
   const auto& expected = GetParam();
-  const auto* wrong = find(expected.algorithm, expected.departure);
+  const auto* wrong = testing::find_departure(expected.algorithm, expected.departure);
   ASSERT_NE(wrong, nullptr);
   check::Options options;
   options.setup = make_setup(wrong->algorithm->info, {.nodes = expected.nodes,
                                                       .topology = std::string(expected.topology),
                                                       .quorums = std::string(expected.quorums)});
-  options.setup.departure = wrong->number;
   options.channels = expected.channels;
   options.requests = expected.requests;
   options.forever = expected.requests == 0;
   options.overlapping = expected.overlapping;
-  options.property = expected.property;
   for (auto node : parse_nodes(expected.requesters, expected.nodes))
     options.requesters.insert(node);
-  const auto result = wrong->algorithm->check(options);
-  EXPECT_EQ(result.verdict, Verdict::violated);
-  EXPECT_EQ(result.property, expected.property) << result.explanation;
-  EXPECT_EQ(result.trace.size() - (options.forever ? result.cycle_from : 0), expected.steps)
-      << conversation(result.trace);
+  testing::expect_refuted(*wrong, options, expected.property, expected.steps);
 }
 
-std::string name_of(const ::testing::TestParamInfo<Refutation>& info) {
-  std::string name = std::string(info.param.algorithm) + "_" + std::string(info.param.departure) +
-                     "_" + std::string(info.param.property) + "_" + std::to_string(info.index);
-  for (auto& c : name)
-    if (c == '-') c = '_';
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Departures, Refuted, ::testing::ValuesIn(refutations), name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Departures, Refuted, ::testing::ValuesIn(refutations), [](const auto& test) {
+      const auto& of = test.param;
+      return testing::test_name({of.algorithm, of.departure, of.property}, test.index);
+    });
 
 TEST(Refutations, CoverEveryDeparture) {
-  for (const auto& wrong : refutable()) {
-    const auto& info = wrong.algorithm->info;
-    if (info.primitive != Primitive::lock || info.sites) continue;  // refuted beside them
-    bool covered = false;
-    for (const auto& refutation : refutations)
-      covered = covered || (refutation.algorithm == wrong.algorithm->info.name &&
-                            refutation.departure == wrong.departure->name);
-    EXPECT_TRUE(covered) << wrong.algorithm->info.name << " " << wrong.departure->name;
-  }
+  testing::expect_all_refuted(refutations, [](const Info& info) {
+    return info.primitive == Primitive::lock && !info.sites;  // those are refuted beside them
+  });
 }
 
 // Lamport's algorithm is right, but only where channels keep order.
@@ -128,7 +105,7 @@ TEST(Refutations, LamportNeedsFifo) {
 
 // A blocking server is harmless between two.
 TEST(Refutations, TwoBlockingServersGetAlong) {
-  const auto* wrong = find("ricart-agrawala", "blocking-rpc");
+  const auto* wrong = testing::find_departure("ricart-agrawala", "blocking-rpc");
   check::Options options;
   options.setup = make_setup(wrong->algorithm->info, {.nodes = 2});
   options.setup.departure = wrong->number;

@@ -10,13 +10,13 @@
 // a broker is one of the processes, and talks to itself without messages.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "catalogue/catalogue.h"
 #include "catalogue/resources.h"
 #include "catalogue/system.h"
+#include "catalogue/testing.h"
 #include "sim/demands.h"
 
 namespace turno {
@@ -167,8 +167,7 @@ void expect_exact(const Count& expected) {
   ASSERT_NE(algorithm, nullptr);
   const auto options = options_of(algorithm->info, expected.of);
   const auto result = algorithm->check(options);
-  EXPECT_EQ(result.verdict, Verdict::holds) << result.property << ": " << result.explanation << "\n"
-                                            << conversation(result.trace);
+  EXPECT_EQ(result.verdict, Verdict::holds) << testing::shown(result);
   EXPECT_EQ(result.states, expected.states);
   EXPECT_EQ(result.transitions, expected.transitions);
   if (!options.forever) {
@@ -177,26 +176,19 @@ void expect_exact(const Count& expected) {
 }
 
 std::string name_of(const Case& of, std::size_t index) {
-  std::string name = std::string(of.algorithm) + "_" + std::string(of.sites) + "_" +
-                     std::string(of.instances) + "_" + std::to_string(index);
-  for (auto& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return name;
+  return testing::test_name({of.algorithm, of.sites, of.instances}, index);
 }
-std::string count_name(const ::testing::TestParamInfo<Count>& info) {
-  return name_of(info.param.of, info.index);
-}
+constexpr auto count_name = [](const auto& test) { return name_of(test.param.of, test.index); };
 
 class Reservations : public ::testing::TestWithParam<Count> {};
 TEST_P(Reservations, Hold) { expect_exact(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Small, Reservations, ::testing::ValuesIn(small), count_name);
 
-class LargeReservations : public ::testing::TestWithParam<Count> {};
-TEST_P(LargeReservations, Hold) {
-  if (std::getenv("TURNO_DEEP") == nullptr) GTEST_SKIP() << "set TURNO_DEEP=1: takes minutes";
-  expect_exact(GetParam());
+std::vector<Count> large_if_deep() {
+  if (!testing::deep()) return {};
+  return {std::begin(large), std::end(large)};
 }
-INSTANTIATE_TEST_SUITE_P(Deep, LargeReservations, ::testing::ValuesIn(large), count_name);
+INSTANTIATE_TEST_SUITE_P(Large, Reservations, ::testing::ValuesIn(large_if_deep()), count_name);
 
 // The list of frequent users changes which instances are chosen, not whether it works.
 TEST(Reservations, HoldWithTheListOfFrequentUsers) {
@@ -224,8 +216,7 @@ TEST(Bertier, InOneSiteIsNaimiTrehel) {
 
 // ---- what is printed, and ours without one of its rules
 
-struct Refutation {
-  Case of;
+struct Refutation : Case {
   std::string_view departure, property;
   std::size_t steps;  // of the shortest counterexample; starvation: of its cycle
 };
@@ -251,48 +242,28 @@ constexpr Refutation refutations[] = {
     {{"bertier", "2,1", "", 0, unordered}, "hop-limit", "starvation", 10},
 };
 
-const Refutable* find(std::string_view algorithm, std::string_view departure) {
-  static const auto all = refutable();
-  for (const auto& wrong : all)
-    if (wrong.algorithm->info.name == algorithm && wrong.departure->name == departure)
-      return &wrong;
-  return nullptr;
-}
-
 void expect_refuted(const Refutation& expected) {
-  const auto* wrong = find(expected.of.algorithm, expected.departure);
+  const auto* wrong = testing::find_departure(expected.algorithm, expected.departure);
   ASSERT_NE(wrong, nullptr);
-  auto options = options_of(wrong->algorithm->info, expected.of);
-  options.setup.departure = wrong->number;
-  options.property = expected.property;
-  const auto result = wrong->algorithm->check(options);
-  EXPECT_EQ(result.verdict, Verdict::violated);
-  EXPECT_EQ(result.property, expected.property) << result.explanation;
-  EXPECT_EQ(result.trace.size() - (options.forever ? result.cycle_from : 0), expected.steps)
-      << conversation(result.trace);
+  testing::expect_refuted(*wrong, options_of(wrong->algorithm->info, expected), expected.property,
+                          expected.steps);
 }
 
 class RefutedReservations : public ::testing::TestWithParam<Refutation> {};
 TEST_P(RefutedReservations, ByTheShortestTrace) { expect_refuted(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Departures, RefutedReservations, ::testing::ValuesIn(refutations),
-                         [](const auto& test) { return name_of(test.param.of, test.index); });
+                         [](const auto& test) { return name_of(test.param, test.index); });
 
 // F8 where channels keep order: a million worlds.
 TEST(RefutedReservations, OneKindOfAcknowledgementDeadlocksInOrderToo) {
-  if (std::getenv("TURNO_DEEP") == nullptr) GTEST_SKIP() << "set TURNO_DEEP=1: takes minutes";
+  if (!testing::deep()) GTEST_SKIP() << "set TURNO_DEEP=1: takes minutes";
   expect_refuted({{"grid", "3", "1,1", 2, fifo}, "one-kind", "deadlock", 26});
 }
 
 TEST(RefutedReservations, CoverEveryDeparture) {
-  for (const auto& wrong : refutable()) {
-    const auto& info = wrong.algorithm->info;
-    if (info.primitive != Primitive::reservation && info.name != "bertier") continue;
-    bool covered = false;
-    for (const auto& refutation : refutations)
-      covered = covered || (refutation.of.algorithm == info.name &&
-                            refutation.departure == wrong.departure->name);
-    EXPECT_TRUE(covered) << info.name << " " << wrong.departure->name;
-  }
+  testing::expect_all_refuted(refutations, [](const Info& info) {
+    return info.primitive == Primitive::reservation || info.name == "bertier";
+  });
 }
 
 }  // namespace

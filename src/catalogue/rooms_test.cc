@@ -13,6 +13,7 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "catalogue/testing.h"
 
 namespace turno {
 namespace {
@@ -26,6 +27,7 @@ constexpr auto unordered = Channels::unordered;
 // Quorums, one a group.
 constexpr std::string_view pair = "01,01", triangle = "01,12,20", all_of_three = "012,012,012",
                            grid = "012,013,023,123", one_shared = "03,13,23,3",
+                           four_shared = "04,14,24,34,4", four_with_two = "045,145,245,345,45,45",
                            two_shared = "034,134,234,34,34", fano = "013,124,235,346,450,561,602",
                            maekawas = "012,135,245,034,146,056,236";
 
@@ -232,6 +234,7 @@ struct Refutation {
   Channels channels;
   std::size_t steps;
   std::uint32_t overtakings = 0;
+  std::string_view algorithm = "quorum-group";
 };
 
 constexpr Refutation refutations[] = {
@@ -268,6 +271,8 @@ constexpr Refutation refutations[] = {
     {"leader-leaves", "deadlock", pair, "00,0,0", fifo, 14},
     {"late-joiner", "exclusion", pair, "0,0,1", fifo, 16},
     {"no-holder", "exclusion", one_shared, "0,1,2", fifo, 15},
+    {"no-holder-checked", "exclusion", four_shared, "0,1,2,3", fifo, 28},
+    {"repeated-recall", "exclusion", four_with_two, "0,1,2,3", fifo, 32},
     {"stale-recall", "exclusion", one_shared, "0,1,2", fifo, 20},
     {"early-recall", "exclusion", one_shared, "0,1", unordered, 12},
     {"dropped-recall", "deadlock", all_of_three, "0,1", unordered, 11},
@@ -280,50 +285,30 @@ constexpr Refutation refutations[] = {
     {"request-clock", "invariant", triangle, "000,111", fifo, 41, 2},
 };
 
-const Refutable* find(std::string_view departure) {
-  static const auto all = refutable();
-  for (const auto& wrong : all)
-    if (wrong.algorithm->info.name == "quorum-group" && wrong.departure->name == departure)
-      return &wrong;
-  return nullptr;
-}
-
 class RoomsRefuted : public ::testing::TestWithParam<Refutation> {};
 
 TEST_P(RoomsRefuted, ByTheShortestTrace) {
   const auto& expected = GetParam();
-  const auto* wrong = find(expected.departure);
+  const auto* wrong = testing::find_departure(expected.algorithm, expected.departure);
   ASSERT_NE(wrong, nullptr) << expected.departure;
   auto options = rooms(expected.quorums, expected.visits, expected.channels, leader);
-  options.setup.departure = wrong->number;
   options.setup.room.most_overtakings = expected.overtakings;
-  options.property = expected.property;
-  const auto result = wrong->algorithm->check(options);
-  EXPECT_EQ(result.property, expected.property) << result.explanation;
-  EXPECT_EQ(result.trace.size(), expected.steps) << conversation(result.trace);
+  testing::expect_refuted(*wrong, options, expected.property, expected.steps);
 }
 
-std::string name_of(const ::testing::TestParamInfo<Refutation>& info) {
-  std::string name = std::string(info.param.departure) + "_" + std::string(info.param.property) +
-                     "_" + std::to_string(info.index);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Departures, RoomsRefuted, ::testing::ValuesIn(refutations), name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Departures, RoomsRefuted, ::testing::ValuesIn(refutations), [](const auto& test) {
+      return testing::test_name({test.param.departure, test.param.property}, test.index);
+    });
 
 TEST(RoomsRefuted, CoverEveryDeparture) {
-  for (const auto& wrong : refutable()) {
-    if (wrong.algorithm->info.name != "quorum-group") continue;
-    EXPECT_TRUE(std::any_of(std::begin(refutations), std::end(refutations), [&](const auto& r) {
-      return r.departure == wrong.departure->name;
-    })) << wrong.departure->name;
-  }
+  testing::expect_all_refuted(refutations,
+                              [](const Info& info) { return info.primitive == Primitive::room; });
 }
 
 // Six repairs make the printed algorithm right where channels keep order.
 TEST(RoomsRefuted, NotAfterTheSixthRepairInOrder) {
-  const auto* wrong = find("level-6");
+  const auto* wrong = testing::find_departure("quorum-group", "level-6");
   for (const auto& [quorums, visits] :
        {std::pair{pair, "00,11"}, std::pair{pair, "0,0,1,1"}, std::pair{triangle, "0,0,1,2"},
         std::pair{all_of_three, "0,1,2"}, std::pair{one_shared, "00,11,22"},
@@ -331,8 +316,7 @@ TEST(RoomsRefuted, NotAfterTheSixthRepairInOrder) {
     auto options = rooms(quorums, visits, fifo, leader);
     options.setup.departure = wrong->number;
     const auto result = wrong->algorithm->check(options);
-    EXPECT_EQ(result.verdict, Verdict::holds) << result.explanation << "\n"
-                                              << conversation(result.trace);
+    EXPECT_EQ(result.verdict, Verdict::holds) << testing::shown(result);
     EXPECT_TRUE(result.acyclic);
   }
 }

@@ -6,7 +6,6 @@
 // step that allows it, so they are fewer; the verdicts are the same.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "catalogue/testing.h"
 
 namespace turno {
 namespace {
@@ -180,7 +180,7 @@ TEST_P(Semaphores, Hold) { expect_exact(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Small, Semaphores, ::testing::ValuesIn(small), count_name);
 
 std::vector<Count> large_if_deep() {
-  if (std::getenv("TURNO_DEEP") == nullptr) return {};
+  if (!testing::deep()) return {};
   return {std::begin(large), std::end(large)};
 }
 INSTANTIATE_TEST_SUITE_P(Large, Semaphores, ::testing::ValuesIn(large_if_deep()), count_name);
@@ -285,51 +285,28 @@ constexpr Refutation refutations[] = {
     {{"robust-k", 2, "111", direct, nothing, unordered}, "order", "exclusion", 10},
 };
 
-const Refutable* find(std::string_view algorithm, std::string_view departure) {
-  static const auto all = refutable();
-  for (const auto& wrong : all)
-    if (wrong.algorithm->info.name == algorithm && wrong.departure->name == departure)
-      return &wrong;
-  return nullptr;
-}
-
 void expect_refuted(const Refutation& expected) {
-  const auto* wrong = find(expected.algorithm, expected.departure);
+  const auto* wrong = testing::find_departure(expected.algorithm, expected.departure);
   ASSERT_NE(wrong, nullptr);
-  auto options = options_of(wrong->algorithm->info, expected);
-  options.setup.departure = wrong->number;
-  options.property = expected.property;
-  const auto result = wrong->algorithm->check(options);
-  EXPECT_EQ(result.verdict, Verdict::violated);
-  EXPECT_EQ(result.property, expected.property) << result.explanation;
-  EXPECT_EQ(result.trace.size(), expected.steps) << conversation(result.trace);
+  testing::expect_refuted(*wrong, options_of(wrong->algorithm->info, expected), expected.property,
+                          expected.steps);
 }
 
 class RefutedSemaphore : public ::testing::TestWithParam<Refutation> {};
 TEST_P(RefutedSemaphore, ByTheShortestTrace) { expect_refuted(GetParam()); }
-std::string refutation_name(const ::testing::TestParamInfo<Refutation>& info) {
-  auto name = std::string(info.param.departure) + "_" + std::string(info.param.property) + "_" +
-              std::to_string(info.index);
-  for (auto& c : name)
-    if (c == '-') c = '_';
-  return name;
-}
-INSTANTIATE_TEST_SUITE_P(Departures, RefutedSemaphore, ::testing::ValuesIn(refutations),
-                         refutation_name);
+INSTANTIATE_TEST_SUITE_P(
+    Departures, RefutedSemaphore, ::testing::ValuesIn(refutations), [](const auto& test) {
+      return testing::test_name({test.param.departure, test.param.property}, test.index);
+    });
 
 TEST(RefutedSemaphores, CoverEveryDeparture) {
-  for (const auto& wrong : refutable()) {
-    if (wrong.algorithm->info.primitive != Primitive::semaphore) continue;
-    bool covered = false;
-    for (const auto& refutation : refutations)
-      covered = covered || refutation.departure == wrong.departure->name;
-    EXPECT_TRUE(covered) << wrong.departure->name;
-  }
+  testing::expect_all_refuted(
+      refutations, [](const Info& info) { return info.primitive == Primitive::semaphore; });
 }
 
 // Two inside because a request was delivered twice: six million worlds.
 TEST(RefutedSemaphores, ByForwarderBreaksExclusion) {
-  if (std::getenv("TURNO_DEEP") == nullptr) GTEST_SKIP() << "set TURNO_DEEP=1: takes minutes";
+  if (!testing::deep()) GTEST_SKIP() << "set TURNO_DEEP=1: takes minutes";
   expect_refuted({{"robust-k",
                    1,
                    "1002",
@@ -359,7 +336,7 @@ TEST(RobustSemaphore, IsBrokenByAFalseSuspicion) {
 
 // The printed counters are right as long as nothing beyond the model happens.
 TEST(RobustSemaphore, ALiteralReadingHoldsWithoutItsFault) {
-  const auto* wrong = find("robust-k", "duplicates");
+  const auto* wrong = testing::find_departure("robust-k", "duplicates");
   for (const auto& that : {Case{"", 1, "33", plain, crash, unordered},
                            Case{"", 1, "111", plain, two_crashes, unordered}}) {
     auto options = options_of(wrong->algorithm->info, that);

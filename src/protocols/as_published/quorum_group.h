@@ -260,7 +260,8 @@ struct QuorumGroup {
     list.push_back(request);
     if (first) return cast_vote(out);
     const auto asked = printed(Flaw::no_holder) ? before : holder;
-    if (!better(request, asked) || (recalled && !printed(Flaw::no_holder))) return;
+    const bool again = printed(Flaw::no_holder | Flaw::repeated_recall);
+    if (!better(request, asked) || (recalled && !again)) return;
     recalled = true;
     send(asked.node, {.kind = Kind::recall, .time = asked.time}, out);
   }

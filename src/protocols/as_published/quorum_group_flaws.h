@@ -30,6 +30,7 @@ struct Flaw {
     larger_first = 1U << 16,    // the larger priority wins
     local_counters = 1U << 17,  // priorities are not adjusted to those of others
     request_clock = 1U << 18,   // ... only to those of requests
+    repeated_recall = 1U << 19,  // a lock is asked back again and again
   };
   // What remains after each of the repairs of the ladder.
   static constexpr std::uint32_t level_6 =
@@ -90,6 +91,12 @@ inline constexpr std::array quorum_group_readings = {
     FlawedReading{Flaw::no_holder | Flaw::any_recall | Flaw::any_yield,
                   {"no-holder", "a lock is asked back from a group that waits for it",
                    "--groups 4 --quorums 03,13,23,3 --visits 0,1,2 --channels fifo"}},
+    FlawedReading{Flaw::no_holder | Flaw::any_recall,
+                  {"no-holder-checked", "... also if it is taken back only from who has it",
+                   "--groups 5 --quorums 04,14,24,34,4 --visits 0,1,2,3 --channels fifo"}},
+    FlawedReading{Flaw::repeated_recall | Flaw::early_recall | Flaw::any_yield,
+                  {"repeated-recall", "a lock is asked back twice and given back twice",
+                   "--groups 6 --quorums 045,145,245,345,45,45 --visits 0,1,2,3 --channels fifo"}},
     FlawedReading{
         Flaw::any_recall | Flaw::any_yield,
         {"stale-recall", "a recall is answered after the session for which it was sent",
