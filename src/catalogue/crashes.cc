@@ -5,12 +5,11 @@
 #include <string>
 
 #include "catalogue/system.h"
+#include "catalogue/text.h"
 
 namespace turno {
 
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 NodeId one_node(std::string_view text, std::uint64_t nodes) {
   const auto parsed = parse_nodes(text, nodes);

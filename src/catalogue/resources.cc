@@ -5,22 +5,11 @@
 #include <string>
 
 #include "catalogue/system.h"
+#include "catalogue/text.h"
 
 namespace turno {
 
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 // Numbers from 1 to the limit.
 std::vector<std::uint64_t> numbers(std::string_view option, std::string_view text,

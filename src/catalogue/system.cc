@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "catalogue/text.h"
 #include "protocols/quorum/constructions.h"
 
 namespace turno {
 
 namespace {
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string joined(const auto& names, std::string_view separator = ", ") {
   std::string text;
@@ -26,16 +25,6 @@ std::uint64_t parse_number(std::string_view text, std::string_view where,
     throw UsageError(quoted(text) + " in " + quoted(where) + " is not a " + std::string(what) +
                      " number");
   return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
 }
 
 std::vector<std::string_view> letters(std::string_view text) {

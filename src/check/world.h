@@ -135,31 +135,20 @@ std::uint64_t hash_outside(const Outside<P>& outside, const Lens& lens = {}) {
   return digest.value();
 }
 
-// The messages that the successor's step sends, broadcasts spelled out.
-template <Protocol P, class Visit>
-void for_each_send(const Successor<P>& successor, std::size_t n, Visit visit) {
-  for (const auto& send : successor.out.sends()) {
-    if (send.to != successor.out.everyone) {
-      visit(send.to, send.message);
-      continue;
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      if (NodeId{i} != successor.at) visit(NodeId{i}, send.message);
-  }
-}
-
 // The messages that a step adds to the world. Those that nobody will look at are not among them.
 template <Protocol P, class Visit>
 void for_each_new_flight(const WorldView<P>& before, const Successor<P>& successor, Visit visit) {
-  for_each_send(successor, before.nodes.size(), [&](NodeId to, const auto& message) {
-    if (to.index() < before.nodes.size()) {
-      if constexpr (has_deaths<P> && !Bouncing<P>)
-        if (before.users[to.index()].dead) return;
-      if constexpr (Ignoring<P>)
-        if (before.nodes[to.index()].ignores(successor.at, message)) return;
-    }
-    visit({successor.at, to, message});
-  });
+  successor.out.for_each_send(successor.at, before.nodes.size(),
+                              [&](NodeId to, const auto& message) {
+                                if (to.index() < before.nodes.size()) {
+                                  if constexpr (has_deaths<P> && !Bouncing<P>)
+                                    if (before.users[to.index()].dead) return;
+                                  if constexpr (Ignoring<P>)
+                                    if (before.nodes[to.index()].ignores(successor.at, message))
+                                      return;
+                                }
+                                visit({successor.at, to, message});
+                              });
   if (successor.action.kind == Action::Kind::repeat) visit(before.flights[successor.action.index]);
 }
 

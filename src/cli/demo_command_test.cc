@@ -1,15 +1,14 @@
 // turno demo shared-file with real nodes and real processes, for every algorithm; and without.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
+#include "cli/command_testing.h"
 #include "cli/shared_file.h"
 #include "cluster/registry_testing.h"
 #include "node/engine.h"
@@ -23,27 +22,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-struct Outcome {
-  int status = 0;
-  std::string output;  // standard output and standard error together
-};
+using ::turno::testing::parsed;
 
-Outcome demo(const std::string& arguments) {
-  auto* pipe = ::popen((TURNO_BINARY " demo " + arguments + " 2>&1").c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.output.append(buffer.data(), got);
-  const auto status = ::pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
-
-json::object parsed(const Outcome& outcome) {
-  std::error_code error;
-  auto value = json::parse(outcome.output, error);
-  EXPECT_FALSE(error) << outcome.output;
-  return error ? json::object() : value.as_object();
+::turno::testing::Outcome demo(const std::string& arguments) {
+  return ::turno::testing::turno("demo " + arguments);
 }
 
 TEST(DemoSharedFile, IsVerified) {

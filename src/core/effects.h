@@ -63,6 +63,18 @@ class Effects {
     alarms_.clear();
   }
   [[nodiscard]] const auto& sends() const { return sends_; }
+  // Each message with its addressee; a broadcast is one to each of so many nodes but the sender.
+  template <class Visit>
+  void for_each_send(NodeId from, std::size_t nodes, Visit visit) const {
+    for (const auto& send : sends_) {
+      if (send.to != everyone) {
+        visit(send.to, send.message);
+        continue;
+      }
+      for (std::size_t i = 0; i < nodes; ++i)
+        if (NodeId{i} != from) visit(NodeId{i}, send.message);
+    }
+  }
   // The fence of the grant; of several units, the largest.
   [[nodiscard]] const std::optional<Fence>& granted() const { return grant_; }
   [[nodiscard]] const auto& units() const { return units_; }  // of a lock or a room: empty

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 namespace turno {
 namespace {
 
@@ -49,6 +52,16 @@ TEST(Effects, AreValues) {
   EXPECT_NE(one, other);
   one.clear();
   EXPECT_EQ(one, Out{});
+}
+
+TEST(Effects, SpellBroadcastsOut) {
+  Out out;
+  out.send(b, 7);
+  out.broadcast(8);
+  std::vector<std::pair<NodeId, int>> seen;
+  out.for_each_send(b, 3, [&](NodeId to, int message) { seen.emplace_back(to, message); });
+  const std::vector<std::pair<NodeId, int>> expected = {{b, 7}, {NodeId{0}, 8}, {NodeId{2}, 8}};
+  EXPECT_EQ(seen, expected) << "to everybody but the sender, in order";
 }
 
 TEST(Effects, TellABroadcastFromNobodyAndFromEveryNode) {

@@ -110,14 +110,8 @@ class EngineOf final : public Engine {
   static const Lock& of(const Entry& entry) { return static_cast<const EntryOf&>(entry).lock; }
 
   Granted perform(Entry& entry, Stage& stage, const Out& out) {
-    for (const auto& send : out.sends()) {
-      if (send.to != out.everyone) {
-        post(entry, stage, send.to, send.message);
-        continue;
-      }
-      for (std::size_t i = 0; i < stage.size(); ++i)
-        if (NodeId{i} != stage.self) post(entry, stage, NodeId{i}, send.message);
-    }
+    out.for_each_send(stage.self, stage.size(),
+                      [&](NodeId to, const Message& message) { post(entry, stage, to, message); });
     return out.granted();
   }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <ctime>
 #include <utility>
 #include <vector>
@@ -14,8 +13,10 @@
 #include "core/protocol.h"
 #include "core/random.h"
 #include "sim/event_queue.h"
+#include "sim/network.h"
 #include "sim/options.h"
 #include "sim/settling.h"
+#include "sim/tally.h"
 #include "sim/trace_step.h"
 
 namespace turno::sim {
@@ -26,6 +27,7 @@ class Autonomous {
   explicit Autonomous(const Options& options)
       : options_(options),
         random_(options.seed),
+        network_(options),
         queue_(2 * options.setup.size()),
         lives_(options.setup.size()),
         settling_(options.setup.size()) {
@@ -150,14 +152,8 @@ class Autonomous {
     step(nodes_[node.index()], input, out_);
     if (options_.trace) trace(node, input, choice);
     for (const auto& alarm : out_.alarms()) set(node, alarm);
-    for (const auto& sent : out_.sends()) {
-      if (sent.to != out_.everyone) {
-        send(node, sent.to, sent.message);
-        continue;
-      }
-      for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if (NodeId{i} != node) send(node, NodeId{i}, sent.message);
-    }
+    out_.for_each_send(node, nodes_.size(),
+                       [&](NodeId to, const Message& message) { send(node, to, message); });
     if constexpr (HasChoices<P>) think(node);
   }
 
@@ -171,11 +167,7 @@ class Autonomous {
   }
   void send(NodeId from, NodeId to, const Message& message) {
     ++by_kind_[static_cast<std::size_t>(message.kind)];
-    auto at = now_ + options_.delay.draw(random_);
-    if (options_.fifo) {
-      auto& last = last_arrival_[(std::uint64_t{from.value} << 32) | to.value];
-      at = last = std::max(last, at);
-    }
+    const auto at = network_.arrival(from, to, now_ + network_.delay(from, to, false, random_));
     queue_.push(at, {.node = to, .from = from, .message = message});
   }
   // Who may choose does so after a while.
@@ -183,12 +175,7 @@ class Autonomous {
     auto& life = lives_[node.index()];
     if (life.dead || life.choosing || nodes_[node.index()].choices() == 0) return;
     life.choosing = true;
-    schedule(until_it_acts(), {.what = InputKind::choose, .node = node});
-  }
-  Time until_it_acts() {
-    if (options_.arrivals.kind == Arrivals::Kind::closed)
-      return options_.arrivals.think.draw(random_);
-    return static_cast<Time>(random_.exponential() * 1e9 / options_.arrivals.rate);
+    schedule(options_.arrivals.draw(random_), {.what = InputKind::choose, .node = node});
   }
   void schedule(Time delay, Event&& event) { queue_.push(now_ + delay, std::move(event)); }
 
@@ -207,10 +194,7 @@ class Autonomous {
   [[nodiscard]] Result summary() const {
     constexpr double ms = 1e6;
     Result result;
-    for (std::size_t i = 0; i < by_kind_.size(); ++i) {
-      result.messages_by_kind.emplace_back(Message::kinds[i], by_kind_[i]);
-      result.messages += by_kind_[i];
-    }
+    write_messages(result, by_kind_, Message::kinds);
     result.settlings = settling_.times().count();
     result.settling_mean_ms = settling_.times().mean() / ms;
     result.settling_max_ms = static_cast<double>(settling_.times().max()) / ms;
@@ -225,11 +209,11 @@ class Autonomous {
 
   const Options& options_;
   Random random_;
+  Network network_;
   EventQueue<Event> queue_;
   std::vector<P> nodes_;
   std::vector<Life> lives_;
   Settling<P> settling_;
-  boost::unordered_flat_map<std::uint64_t, Time> last_arrival_;
   Effects<Message> out_;
   std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
   Time now_ = 0;

@@ -23,6 +23,11 @@ struct Arrivals {
   double rate = 0.5;   // requests per second: poisson of each node, total of all
   Distribution think;  // closed: from an exit to the next request
 
+  // The time until the next one.
+  Time draw(Random& random) const {
+    if (kind == Kind::closed) return think.draw(random);
+    return static_cast<Time>(random.exponential() * 1e9 / rate);
+  }
   [[nodiscard]] std::string text() const;
 };
 

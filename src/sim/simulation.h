@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -19,9 +18,10 @@
 #include "properties/monitor.h"
 #include "sim/costs.h"
 #include "sim/event_queue.h"
-#include "sim/histogram.h"
+#include "sim/network.h"
 #include "sim/options.h"
 #include "sim/session_count.h"
+#include "sim/tally.h"
 #include "sim/trace_step.h"
 
 namespace turno::sim {
@@ -32,6 +32,7 @@ class Simulation {
   explicit Simulation(const Options& options)
       : options_(options),
         random_(options.seed),
+        network_(options),
         queue_(2 * options.setup.size()),
         users_(options.setup.size()) {
     nodes_.reserve(options.setup.size());
@@ -41,7 +42,7 @@ class Simulation {
     if (options.wish) wishes_.resize(options.setup.size());
     if (options.sites.deaf) unread_.resize(options.setup.size());
     if constexpr (Costed<P>)
-      if (sited()) costs_.emplace(options.setup.size(), options.sites.printed_clocks);
+      if (network_.sited()) costs_.emplace(options.setup.size(), options.sites.printed_clocks);
     monitor_.begin(options.setup);
     if constexpr (HasTimers<P>) alarms_.resize(nodes_.size());
     if constexpr (KnowsSuspects) suspects_.resize(nodes_.size());
@@ -103,8 +104,8 @@ class Simulation {
   [[nodiscard]] bool finished() const {
     if (options_.sessions > 0)
       return sessions_.sessions() >= options_.sessions && !sessions_.open();
-    if (options_.entries_per_node == 0) return entries_ >= options_.entries;
-    return entries_ >= options_.entries_per_node * nodes_.size() && queue_.empty();
+    if (options_.entries_per_node == 0) return tally_.entries() >= options_.entries;
+    return tally_.entries() >= options_.entries_per_node * nodes_.size() && queue_.empty();
   }
 
   // One event. False: nothing more will happen, or nothing good.
@@ -137,10 +138,10 @@ class Simulation {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       feed(NodeId{i}, {.kind = InputKind::start});
       if (asks(NodeId{i}))
-        schedule(options_.first ? options_.first->draw(random_) : next_arrival(),
+        schedule(options_.first ? options_.first->draw(random_) : options_.arrivals.draw(random_),
                  {.what = What::arrival, .node = NodeId{i}});
     }
-    if (open_system()) schedule(next_arrival(), {.what = What::arrival});
+    if (open_system()) schedule(options_.arrivals.draw(random_), {.what = What::arrival});
     if constexpr (HasViews<P>) start_views();
     if constexpr (Mortal<P>) start_faults();
   }
@@ -202,13 +203,13 @@ class Simulation {
     auto& client = users_[node.index()];
     if (client.dead) return;
     if (options_.arrivals.kind == Arrivals::Kind::poisson)
-      schedule(next_arrival(), {.what = What::arrival, .node = node});
+      schedule(options_.arrivals.draw(random_), {.what = What::arrival, .node = node});
     if (!client.busy) {
       request(node, now_);
     } else if (options_.busy == Busy::queue) {
       backlog_[node.index()].push(now_);
     } else {
-      ++lost_arrivals_;
+      tally_.lose_arrival();
     }
   }
 
@@ -241,7 +242,7 @@ class Simulation {
     }
     if (options_.sites.deaf) read_what_came(node);
     if (options_.arrivals.kind == Arrivals::Kind::closed && may_ask_again(node))
-      schedule(next_arrival(), {.what = What::arrival, .node = node});
+      schedule(options_.arrivals.draw(random_), {.what = What::arrival, .node = node});
     if (open_system()) idle_.push(node);
   }
 
@@ -253,7 +254,7 @@ class Simulation {
   }
 
   void arrive_anew() {
-    schedule(next_arrival(), {.what = What::arrival});
+    schedule(options_.arrivals.draw(random_), {.what = What::arrival});
     // One that is done, with nothing on its way, is as good as new.
     if (!idle_.empty() && quiet_from_[idle_.front().index()] <= now_)
       return request(idle_.pop(), now_);
@@ -285,23 +286,19 @@ class Simulation {
     if (options_.trace) trace(node, input);
     if constexpr (HasTimers<P>) set_timers(node);
     if constexpr (KnowsSuspects) note_suspicions(node);
-    for (const auto& sent : out_.sends()) {
-      if (sent.to != out_.everyone) {
-        send(node, sent.to, sent.message);
-        continue;
-      }
-      for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if (NodeId{i} != node) send(node, NodeId{i}, sent.message);
-    }
+    out_.for_each_send(node, nodes_.size(),
+                       [&](NodeId to, const Message& message) { send(node, to, message); });
     if (out_.granted()) enter(node, *out_.granted());
   }
 
   void send(NodeId from, NodeId to, const Message& message) {
     ++by_kind_[static_cast<std::size_t>(message.kind)];
-    const auto delay = sited() ? delay_between(from, to, message) : options_.delay.draw(random_);
+    const auto delay = network_.delay(from, to, is_exempt(message), random_);
+    if constexpr (requires { P::preempts(message); })
+      if (P::preempts(message)) tally_.preempt();
     auto at = now_ + delay;
     if constexpr (HasViews<P>) at += delay_of_the_slow();
-    if (options_.fifo) at = not_before_the_last(from, to, at);
+    at = network_.arrival(from, to, at);
     if (open_system()) note_last_message(from, at);
     Event event{.what = What::deliver, .node = to, .from = from, .message = message};
     if constexpr (Costed<P>)
@@ -309,25 +306,14 @@ class Simulation {
     queue_.push(at, std::move(event));
   }
 
-  [[nodiscard]] bool sited() const { return !options_.setup.sites.of.empty(); }
-
-  Time delay_between(NodeId from, NodeId to, const Message& message) {
-    bool far = !options_.setup.sites.together(from, to);
-    ++(far ? messages_remote_ : messages_local_);
-    if constexpr (requires { P::preempts(message); }) preemptions_ += P::preempts(message) ? 1 : 0;
+  // Not about the control token, in a network in which only that takes long between sites.
+  [[nodiscard]] bool is_exempt([[maybe_unused]] const Message& message) const {
     if constexpr (Costed<P>) {
       const auto what = P::carries(message);
-      const bool control = what == Carries::request || what == Carries::control;
-      far = far && (control || !options_.sites.only_control_far);
+      return options_.sites.only_control_far && what != Carries::request &&
+             what != Carries::control;
     }
-    return (far ? options_.sites.remote : options_.delay).draw(random_);
-  }
-
-  // In a FIFO channel a message arrives no earlier than the one before it.
-  Time not_before_the_last(NodeId from, NodeId to, Time at) {
-    auto& last = last_arrival_[(std::uint64_t{from.value} << 32) | to.value];
-    last = std::max(last, at);
-    return last;
+    return false;
   }
 
   void enter(NodeId node, Fence fence) {
@@ -336,29 +322,19 @@ class Simulation {
         monitor_.enter(options_.setup, {node, demand_of(node), fence, out_.units()});
     if (complaint) complain(complaint.text);
     if constexpr (rooms) sessions_.enter(now_, fence);
-    inside_max_ = std::max(inside_max_, monitor_.inside());
+    tally_.enter(now_, client.since, monitor_.inside(), options_.interval);
     client.waiting = false;
     client.inside = true;
-    waits_.add(now_ - client.since);
-    waited_ += now_ - client.since;
     if constexpr (Costed<P>)
       if (costs_) costs_->entered(node);
     ++client.entries;
-    ++entries_;
-    if (options_.interval > 0) count_in_interval();
     events_at_entry_ = events_;
     schedule(options_.hold.draw(random_), {.what = What::leave, .node = node});
-    if (options_.progress && entries_ % 65536 == 0) options_.progress(entries_);
+    if (options_.progress && tally_.entries() % 65536 == 0) options_.progress(tally_.entries());
   }
 
   [[nodiscard]] Demand demand_of(NodeId node) const {
     return options_.wish ? wishes_[node.index()].demand() : Demand{};
-  }
-
-  void count_in_interval() {
-    const auto interval = static_cast<std::size_t>(now_ / options_.interval);
-    if (by_interval_.size() <= interval) by_interval_.resize(interval + 1);
-    ++by_interval_[interval];
   }
 
   // ---- timers, if the protocol has them
@@ -380,12 +356,6 @@ class Simulation {
   }
 
   void schedule(Time delay, Event&& event) { queue_.push(now_ + delay, std::move(event)); }
-
-  Time next_arrival() {
-    if (options_.arrivals.kind == Arrivals::Kind::closed)
-      return options_.arrivals.think.draw(random_);
-    return static_cast<Time>(random_.exponential() * 1e9 / options_.arrivals.rate);
-  }
 
   // ---- faults, if nodes may crash
 
@@ -431,7 +401,8 @@ class Simulation {
     if (!users_[node.index()].dead) return;
     users_[node.index()].dead = false;
     feed(node, {.kind = InputKind::recover});
-    if (asks(node)) schedule(next_arrival(), {.what = What::arrival, .node = node});
+    if (asks(node))
+      schedule(options_.arrivals.draw(random_), {.what = What::arrival, .node = node});
   }
 
   // How long it took this node to suspect each of the dead.
@@ -441,7 +412,7 @@ class Simulation {
     if (now == before) return;
     now.for_each([&](NodeId other) {
       if (!before.contains(other) && users_[other.index()].dead)
-        detections_.add(now_ - crashed_at_[other.index()]);
+        tally_.suspect(now_ - crashed_at_[other.index()]);
     });
     before = now;
   }
@@ -518,35 +489,19 @@ class Simulation {
   }
 
   [[nodiscard]] Result summary() const {
-    constexpr double ms = 1e6;
     Result result;
-    result.entries = entries_;
-    for (std::size_t i = 0; i < by_kind_.size(); ++i) {
-      result.messages_by_kind.emplace_back(Message::kinds[i], by_kind_[i]);
-      result.messages += by_kind_[i];
-    }
-    result.wait_mean_ms = waits_.mean() / ms;
-    result.wait_p50_ms = static_cast<double>(waits_.quantile(0.50)) / ms;
-    result.wait_p99_ms = static_cast<double>(waits_.quantile(0.99)) / ms;
-    result.wait_max_ms = static_cast<double>(waits_.max()) / ms;
-    result.messages_local = messages_local_;
-    result.messages_remote = messages_remote_;
-    result.preemptions = preemptions_;
-    result.wait_sum_ms = static_cast<double>(waited_) / ms / static_cast<double>(nodes_.size());
+    tally_.write(result, nodes_.size());
+    write_messages(result, by_kind_, Message::kinds);
+    result.messages_local = network_.local();
+    result.messages_remote = network_.remote();
     if constexpr (Costed<P>)
       if (costs_) result.logical = costs_->mean();
-    result.inside_max = inside_max_;
     result.sessions = sessions_.sessions();
     result.inside_mean = sessions_.inside_mean();
-    result.lost_arrivals = lost_arrivals_;
     result.simulated_seconds = static_cast<double>(now_) / 1e9;
     result.events = events_;
     result.digest = digest_.value();
     result.violation = violation_;
-    result.entries_by_interval = by_interval_;
-    result.suspicions = detections_.count();
-    result.detection_mean_ms = detections_.mean() / ms;
-    result.detection_max_ms = static_cast<double>(detections_.max()) / ms;
     double sum = 0, squares = 0, askers = 0;
     for (std::size_t i = 0; i < users_.size(); ++i) {
       const auto& client = users_[i];
@@ -561,28 +516,24 @@ class Simulation {
 
   const Options& options_;
   Random random_;
+  Network network_;
   EventQueue<Event> queue_;
   std::vector<P> nodes_;
   std::vector<Client> users_;
   std::vector<Wish> wishes_;             // of each node, the last
   std::vector<Queue<Time, 1>> backlog_;  // when each waiting arrival came
-  boost::unordered_flat_map<std::uint64_t, Time> last_arrival_;
   Effects<Message> out_;
   Monitor<P::info.primitive> monitor_;
   std::string violation_;
-  Histogram waits_, detections_;
+  Tally tally_;
   std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
   SessionCount sessions_;
   Queue<NodeId> idle_;            // processes that may arrive again
   std::vector<Time> quiet_from_;  // when the last message of each process arrives
   Time now_ = 0;
-  std::uint64_t events_ = 0, events_at_entry_ = 0, lost_arrivals_ = 0, entries_ = 0;
-  std::uint64_t messages_local_ = 0, messages_remote_ = 0, preemptions_ = 0;
-  Time waited_ = 0;
+  std::uint64_t events_ = 0, events_at_entry_ = 0;
   std::vector<std::vector<Event>> unread_;  // at each node that is inside and deaf
   std::optional<std::conditional_t<Costed<P>, Costs, Free>> costs_;
-  std::size_t inside_max_ = 0;
-  std::vector<std::uint64_t> by_interval_;
   Digest digest_;
 
   std::vector<std::array<std::uint32_t, timer_count()>> alarms_;  // of each node, settings so far

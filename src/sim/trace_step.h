@@ -22,13 +22,9 @@ TraceStep trace_step(std::int64_t time_ns, NodeId node, const Input<typename P::
     step.takes.push_back(trace_message(input.from, node, input.message));
   if (input.kind == Kind::bounce)
     step.takes.push_back(trace_message(node, input.from, input.message));
-  for (const auto& sent : out.sends()) {
-    for (std::size_t i = 0; i < nodes; ++i) {
-      const NodeId to{i};
-      if (sent.to == to || (sent.to == out.everyone && to != node))
-        step.sends.push_back(trace_message(node, to, sent.message));
-    }
-  }
+  out.for_each_send(node, nodes, [&](NodeId to, const auto& message) {
+    if (to.index() < nodes) step.sends.push_back(trace_message(node, to, message));
+  });
   step.entered = out.granted().has_value();
   if (step.entered) step.fence = *out.granted();
   step.units.assign(out.units().begin(), out.units().end());
