@@ -34,7 +34,7 @@ compare: build ## Check and simulate every algorithm: one table, measured beside
 	@echo
 	@echo "Next: $(TURNO) algorithms; $(TURNO) check --help; docs/README.md"
 
-test: bootstrap ## Build and run all tests (release, plain)
+test: bootstrap ## Build and run all tests
 	@scripts/test
 
 check-deep: build release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)

@@ -4,11 +4,19 @@ find_library(RAPIDCHECK rapidcheck REQUIRED)
 include(GoogleTest)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/example)
 
+# Tests are compiled as quickly as the compiler can: what takes time in them is in the libraries.
+function(turno_quick target)
+  if(TURNO_QUICK_TESTS)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
 # Read once for all test programs.
 file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "// only its precompiled headers matter\n")
 add_library(turno_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
 target_link_libraries(turno_test_headers PRIVATE GTest::gmock GTest::gtest)
 target_precompile_headers(turno_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+turno_quick(turno_test_headers)
 
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)
@@ -18,6 +26,7 @@ function(turno_room_test room)
     target_link_libraries(${room}_test PRIVATE ${ARGN} GTest::gmock GTest::gtest_main ${RAPIDCHECK})
     target_precompile_headers(${room}_test REUSE_FROM turno_test_headers)
     target_compile_definitions(${room}_test PRIVATE TURNO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    turno_quick(${room}_test)
     gtest_discover_tests(${room}_test TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES
       PROPERTIES TIMEOUT 300)
   endif()
@@ -48,6 +57,7 @@ add_executable(recovery_test EXCLUDE_FROM_ALL src/cluster/recovery_check_test.cc
 target_link_libraries(recovery_test PRIVATE recovery_shard_1 recovery_shard_2 recovery_shard_3
   recovery_shard_4 turno_cluster turno_check turno_sim turno_quorum GTest::gmock GTest::gtest_main)
 target_precompile_headers(recovery_test REUSE_FROM turno_test_headers)
+turno_quick(recovery_test)
 target_compile_definitions(recovery_test PRIVATE TURNO_RECOVERED=Locks)
 turno_room_test(node turno_node ${HIREDIS})
 turno_room_test(client turno_client)
@@ -83,7 +93,8 @@ list(FILTER pure_sources EXCLUDE REGEX "cover_search")  # draws random numbers; 
 add_library(turno_pure OBJECT src/protocols/purity.cc ${pure_sources})
 add_library(turno_impure OBJECT src/core/impure_canary.cc)
 foreach(library turno_pure turno_impure)
-  target_compile_options(${library} PRIVATE -fno-sanitize=all -O2)
+  target_compile_options(${library} PRIVATE -fno-sanitize=all)
+  turno_quick(${library})
 endforeach()
 target_compile_definitions(core_test PRIVATE
   TURNO_PURE_OBJECTS="$<JOIN:$<TARGET_OBJECTS:turno_pure>,:>"
