@@ -1,5 +1,7 @@
 // What every lock algorithm must do, whichever it is: small systems, driven at random from fixed
 // seeds.
+#include "protocols/locks.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "protocols/locks.h"
 #include "protocols/quorum/constructions.h"
 #include "protocols/testing.h"
 
