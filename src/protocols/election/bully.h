@@ -4,7 +4,8 @@
 // takes over; if none does, the asker is the coordinator and tells all with a lower number. So the
 // highest live node wins. Every election has an epoch, and a result counts only if it is not older
 // than what a node already knows; that keeps late messages harmless, and a node that recovers
-// apart. (The version of the slides: as_published/bully.h.)
+// apart. A coordinator that hears of a newer epoch tells all below that it coordinates in that,
+// too. (The version of the slides: as_published/bully.h.)
 //
 // Assumes timeouts that are long enough, reliable channels, any order; crashes and recoveries, with
 // the epoch on stable storage. Messages: N-1 to N^2-N-1 an election, one node dead.
@@ -24,6 +25,9 @@ struct Bully {
                              .growing = true,
                              .low = "N-1",
                              .high = "N^2-N-1"};
+  static constexpr std::array departures = {
+      Departure{"new-epoch", "a coordinator tells only who asks of an epoch that it has missed",
+                "--nodes 3 --dead 2 --crashes 2 --recoveries 3 --channels fifo"}};
 
   struct Message {
     enum class Kind : std::uint8_t {
@@ -53,6 +57,7 @@ struct Bully {
   NodeId self;
   std::uint32_t nodes = 0;
   bool watches = true;  // notices that the coordinator is gone
+  bool without_new_epoch = false;
   Patience patience;
   std::uint32_t epoch = 0;  // the largest seen; on stable storage
   Phase phase = Phase::normal;
@@ -71,6 +76,7 @@ struct Bully {
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.watches = setup.election.watchers.empty() || setup.election.watchers.contains(self);
     node.patience = setup.election.patience;
+    node.without_new_epoch = setup.departure == 1;
     node.coordinator = NodeId{setup.size() - 1};
     return node;
   }
@@ -172,7 +178,11 @@ struct Bully {
   }
 
   void on_election(NodeId from, std::uint32_t asked_in, Out& out) {
-    if (acting()) since = std::max(since, asked_in);
+    // Somebody knows of epochs that this node has missed, so others may follow one of them.
+    if (acting() && since < asked_in) {
+      if (!without_new_epoch) return announce(out);
+      since = asked_in;
+    }
     // Who knows a coordinator that is new enough says so, instead of holding another election:
     // without this, late messages make their number exponential.
     if (phase == Phase::normal && since >= asked_in) return out.send(from, result());

@@ -10,7 +10,9 @@
 //
 // Assumes that a sender learns that its addressee is dead, timeouts that are long enough, reliable
 // channels that keep order; crashes and recoveries, with the epoch on stable storage. Messages:
-// 2(N-1) an election, one node dead, and one more a round that tries the dead node.
+// 2(N-1) an election, one node dead, and one more a round that tries the dead node. If all begin at
+// different times, up to 3N^2-3N-1: a late one drops the result of an earlier epoch, and who waits
+// for that begins again.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +29,7 @@ struct Ring {
                              .fifo = true,
                              .growing = true,
                              .low = "2(N-1)",
-                             .high = "2k(N-1), k initiators"};
+                             .high = "3N^2-3N-1"};
 
   struct Message {
     enum class Kind : std::uint8_t { election, coordinator, ask, answer } kind = Kind::election;
