@@ -119,7 +119,8 @@ const Reference references[] = {
     {"grid", single, {500}, 151.3, 682, 4351},
     {"grid", few_nodes, {500}, 71.3, 248, 887},
     {"grid", many_sites, {500}, 355, 1740, 3345},
-    // Fewer local messages than known: a broker is a process, and asks itself without one.
+    // Fewer local messages than known: a broker tells each holder once what a whole turn of
+    // planning wants of it, not once for each request.
     {"brokered", several, {1}, 48.4, 1532},
     {"brokered", several, {250}, 56.3, 1479},
     {"brokered", several, {500}, 63.5, 1393},
