@@ -51,6 +51,7 @@ std::vector<sim::Crash> parse_moments(std::string_view text, std::uint64_t nodes
 void refuse_impossible(const std::vector<sim::Crash>& crashes,
                        const std::vector<sim::Crash>& recoveries) {
   std::vector<std::pair<sim::Crash, bool>> moments;  // whether it crashes
+  moments.reserve(crashes.size() + recoveries.size());
   for (const auto& crash : crashes) moments.emplace_back(crash, true);
   for (const auto& recovery : recoveries) moments.emplace_back(recovery, false);
   std::stable_sort(moments.begin(), moments.end(),

@@ -49,7 +49,7 @@ class Explorer : private Search {
   Result run() {
     const auto started = std::clock();
     explore();
-    if (result_.verdict == Verdict::holds) judge_infinite_runs();
+    if (result_.verdict == Verdict::holds) judge_infinite_runs(has_users(P::info.primitive));
     if (result_.verdict == Verdict::holds) judge_witnesses(P::info.primitive, HasToken<P>);
     if (result_.verdict == Verdict::violated) write_trace();
     result_.states = table_.size();

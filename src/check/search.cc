@@ -27,13 +27,16 @@ void Search::found_in(World world, std::string property, std::string_view explan
   found({std::move(property), std::string(explanation), origin.world, origin.edge});
 }
 
-void Search::judge_infinite_runs() {
+void Search::judge_infinite_runs(bool has_users) {
   if (options_.forever) return judge_starvation();
   result_.acyclic = graded_ || graph_.acyclic();
   if (options_.count_messages) result_.messages = graph_.costs();
   if (result_.acyclic || !considered("trap")) return;
   if (const auto trap = graph_.trap(served_))
-    fail({"trap", "from here on, not everybody can be served", *trap});
+    fail({"trap",
+          has_users ? "from here on, not everybody can be served"
+                    : "from here on, the goal cannot be met",
+          *trap});
 }
 
 void Search::judge_starvation() {
@@ -59,6 +62,7 @@ bool Search::two_may_be_inside(Primitive primitive) const {
   std::vector<std::uint32_t> groups;  // of each script, once
   for (const auto& script : options_.scripts) {
     std::vector<std::uint32_t> own;
+    own.reserve(script.size());
     for (const auto& wish : script) own.push_back(wish.group);
     std::sort(own.begin(), own.end());
     own.erase(std::unique(own.begin(), own.end()), own.end());

@@ -54,7 +54,7 @@ class Search {
   // The same, for the world with this number: shown by the action that first led there.
   void found_in(World world, std::string property, std::string_view explanation);
 
-  void judge_infinite_runs();
+  void judge_infinite_runs(bool has_users);
   void judge_witnesses(Primitive primitive, bool has_token);
   void report();
   bool within_limits(std::size_t expanded, std::size_t frontier_bytes);

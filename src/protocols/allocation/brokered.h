@@ -424,9 +424,9 @@ inline std::string_view Brokered::broken_invariant(const Snapshot<Brokered>& wor
   if (control_tokens != 1) return "there is not exactly one control token";
   boost::container::small_vector<std::uint32_t, 16> places(
       world.nodes.front().setup->resources.type_of.size());
-  const auto not_yet_out = [&](const Chains& chains) {
-    for (std::size_t i = 0; i < chains.size(); ++i)
-      if (chains[i].last == nobody) ++places[i];
+  const auto not_yet_out = [&](const Chains& known) {
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (known[i].last == nobody) ++places[i];
   };
   for (const auto& node : world.nodes) {
     not_yet_out(node.chains);

@@ -279,9 +279,9 @@ std::string_view TokenAllocator<Rules>::broken_invariant(const Snapshot<TokenAll
   if (const auto broken = broken_queue(world); !broken.empty()) return broken;
   const auto instances = world.nodes.front().setup->resources.type_of.size();
   boost::container::small_vector<std::uint32_t, 16> places(instances);
-  const auto free_in = [&](const Table& table) {
-    for (std::size_t i = 0; i < table.size(); ++i)
-      if (table[i].holder == nobody) ++places[i];
+  const auto free_in = [&](const Table& known) {
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (known[i].holder == nobody) ++places[i];
   };
   for (const auto& node : world.nodes) {
     free_in(node.table);

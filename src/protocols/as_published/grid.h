@@ -301,9 +301,9 @@ inline Instances Grid::select() const {
 inline std::string_view Grid::broken_invariant(const Snapshot<Grid>& world) {
   boost::container::small_vector<std::uint32_t, 16> places(
       world.nodes.front().setup->resources.type_of.size());
-  const auto free_in = [&](const Table& table) {
-    for (std::size_t i = 0; i < table.size(); ++i)
-      if (table[i].holder == nobody) ++places[i];
+  const auto free_in = [&](const Table& known) {
+    for (std::size_t i = 0; i < known.size(); ++i)
+      if (known[i].holder == nobody) ++places[i];
   };
   for (const auto& node : world.nodes) {
     free_in(node.table);
