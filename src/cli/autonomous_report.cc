@@ -78,7 +78,7 @@ std::string autonomous_text(const Info& info, Results results) {
         total(results, [](const auto& r) { return r.settlings; }), settling_mean(results),
         settling_max(results), messages_per_settling(results));
   if (info.primitive == Primitive::detection)
-    text += fmt::format("  deadlocks found     {}\n",
+    text += fmt::format("  deadlocked          {}, as they found out or were told\n",
                         total(results, [](const auto& r) { return r.deadlocked; }));
   return text;
 }

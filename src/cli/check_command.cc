@@ -37,7 +37,8 @@ struct Request {
   std::string as_published, without;
   std::uint64_t max_states = 1'000'000'000;
   double memory_gib = std::min(8.0, 0.75 * physical_memory_gib());
-  bool json = false;
+  bool json = false, nodes_given = false;
+  std::vector<std::string> about_users;  // options that are given
 };
 
 const std::vector<std::string>& properties() {
@@ -74,6 +75,7 @@ Chosen choose(const Request& request) {
 }
 
 check::Options make_options(const Request& request, const Algorithm& algorithm) {
+  PrimitiveOptions::refuse_users(algorithm.info, request.about_users);
   check::Options options;
   options.channels = parse_channels(request.channels, algorithm.info);
   request.faults.apply(algorithm, request.system.nodes, options);
@@ -102,6 +104,8 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
     for (auto node : parse_nodes(request.requesters, request.system.nodes))
       options.requesters.insert(node);
   if (!request.holder.empty()) {
+    if (algorithm.info.primitive != Primitive::lock)
+      throw UsageError(std::string(algorithm.info.name) + " is no lock: leave --holder away");
     options.holders = parse_nodes(request.holder, request.system.nodes);
     if (options.holders.size() != 1) throw UsageError("a lock has one --holder");
   }
@@ -164,6 +168,8 @@ Json to_json(const Request& request, const check::Options& options, const Chosen
 std::string meaning(const Info& info, const check::Options& options, const check::Result& result) {
   if (!options.property.empty()) return "no violation of '" + options.property + "' is reachable";
   if (options.forever) return "nothing bad is reachable, and nobody starves";
+  if (info.primitive == Primitive::election && result.transitions == 0)
+    return "nothing happens: an election needs --crashes, or --dead and somebody who lives";
   if (!has_users(info.primitive))
     return result.acyclic ? "nothing bad is reachable, and every run ends with the goal met"
                           : "nothing bad is reachable, and the goal can always still be met";
@@ -185,7 +191,7 @@ void print_text(const Request& request, const check::Options& options, const Cho
              request.system.nodes, requests_text(request, chosen.algorithm->info, options),
              topology_of(request, chosen),
              options.channels == check::Channels::fifo ? "fifo" : "unordered",
-             request.faults.text());
+             request.primitive.text(*chosen.algorithm) + request.faults.text());
   const auto rate =
       result.cpu_seconds > 0 ? static_cast<double>(result.states) / result.cpu_seconds : 0;
   fmt::print("{} states, {} transitions, depth {}, {:.2f} s, {} states/s, {} MiB\n", result.states,
@@ -274,7 +280,7 @@ int run_check(Request request) {
   const auto chosen = choose(request);
   const auto& algorithm = *chosen.algorithm;
   request.primitive.room.count_nodes(algorithm, request.system);
-  request.primitive.reservation.count_nodes(request.system);
+  request.primitive.reservation.count_nodes(request.system, request.nodes_given);
   auto options = make_options(request, algorithm);
   const bool all_trees = request.system.topology == "all";
   const auto setups = all_trees ? make_setups_of_all_trees(algorithm.info, request.system)
@@ -371,7 +377,12 @@ void add_check(Command app, Job& job) {
       "  turno check maekawa --as-published --nodes 5 --quorums 034,134,234,34,34 --requesters "
       "0-2\n"
       "\nExit status: 0 it holds, 1 it is violated, 2 a limit was reached.\n");
-  command.callback([&job, request] { job = [request] { return run_check(*request); }; });
+  command.callback([&job, request, command] {
+    request->nodes_given = command.option("--nodes").given();
+    request->about_users = command.given(
+        {"--requests", "--forever", "--overlapping", "--requesters", "--holder", "--staying"});
+    job = [request] { return run_check(*request); };
+  });
 }
 
 }  // namespace turno::cli

@@ -42,6 +42,8 @@ Option Option::bare_value(const std::string& value) const {
 
 Option Option::repeatable() const { return Option(*option_->take_all()->allow_extra_args(false)); }
 
+bool Option::given() const { return option_->count() > 0; }
+
 Command Command::add_subcommand(const std::string& name, const std::string& help) const {
   return Command(*app_->add_subcommand(name, help));
 }
@@ -93,6 +95,17 @@ Option Command::option(const std::string& name) const { return Option(*app_->get
 
 void Command::remove_option(const std::string& name) const {
   app_->remove_option(app_->get_option(name));
+}
+
+std::vector<std::string> Command::given(const std::vector<std::string>& options) const {
+  std::vector<std::string> names;
+  std::copy_if(options.begin(), options.end(), std::back_inserter(names),
+               [&](const std::string& each) { return option(each).given(); });
+  return names;
+}
+
+void Command::exclusive(const std::string& one, const std::string& other) const {
+  app_->get_option(one)->excludes(app_->get_option(other));
 }
 
 void Command::footer(const std::string& text) const { app_->footer(text); }

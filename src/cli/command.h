@@ -32,6 +32,8 @@ class Option {
   Option bare_value(const std::string& value) const;
   // Given several times, with one value each time, it collects them.
   Option repeatable() const;
+  // Whether the line has it; known in callbacks.
+  [[nodiscard]] bool given() const;
 
  private:
   CLI::Option* option_;
@@ -62,6 +64,10 @@ class Command {
   // REQUIRES: there is such an option.
   [[nodiscard]] Option option(const std::string& name) const;
   void remove_option(const std::string& name) const;
+  // Which of these options the line has; known in callbacks.
+  [[nodiscard]] std::vector<std::string> given(const std::vector<std::string>& options) const;
+  // A line may have one of the two.
+  void exclusive(const std::string& one, const std::string& other) const;
 
   void footer(const std::string& text) const;
   // Not shown in help.

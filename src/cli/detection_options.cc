@@ -1,6 +1,7 @@
 #include "cli/detection_options.h"
 
 #include "catalogue/system.h"
+#include "cli/readable.h"
 
 namespace turno::cli {
 
@@ -39,6 +40,13 @@ void DetectionOptions::apply(const Algorithm& algorithm, Setup& setup) const {
     throw UsageError("each process but the detector has a resource: --resources is 1 to " +
                      std::to_string(setup.size() - 1));
   setup.detection = {.waits = waits.value_or(1), .sets = sets, .resources = resources.value_or(0)};
+}
+
+std::string DetectionOptions::text(const Algorithm& algorithm) const {
+  if (!is_detection(algorithm)) return "";
+  auto text = ", " + counted(waits.value_or(1), "wait") + " each";
+  if (sets) text += " for any set";
+  return text + (resources ? ", " + counted(*resources, "resource") : "");
 }
 
 void DetectionOptions::describe(const Algorithm& algorithm, Json& json) const {

@@ -18,6 +18,7 @@ struct DetectionOptions {
   // Throws UsageError.
   void apply(const Algorithm& algorithm, Setup& setup) const;
   void describe(const Algorithm& algorithm, Json& json) const;
+  [[nodiscard]] std::string text(const Algorithm& algorithm) const;
 };
 
 }  // namespace turno::cli

@@ -80,6 +80,10 @@ void ElectionOptions::apply(const Algorithm& algorithm, sim::Options& options) c
                     10 * patience.answer_within_ns + 4 * patience.finish_within_ns;
 }
 
+std::string ElectionOptions::text() const {
+  return (watchers.empty() ? "" : ", watched by " + watchers) + (asking ? ", asking" : "");
+}
+
 void ElectionOptions::describe(const Algorithm& algorithm, Json& json) const {
   if (!is_election(algorithm)) return;
   if (!watchers.empty()) json.add("watchers", watchers);

@@ -21,6 +21,7 @@ struct ElectionOptions {
   void apply(const Algorithm& algorithm, check::Options& options) const;
   void apply(const Algorithm& algorithm, sim::Options& options) const;
   void describe(const Algorithm& algorithm, Json& json) const;
+  [[nodiscard]] std::string text() const;
 
  private:
   // False: it is not an election.

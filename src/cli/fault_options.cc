@@ -112,6 +112,7 @@ std::string FaultBudget::text() const {
       text += ", up to " + std::to_string(budget.amount) + " " +
               std::string(budget.amount == 1 ? budget.one : budget.several);
   if (!dead.empty()) text.insert(0, ", dead from the start: " + dead);
+  if (keep_sent) text += ", what was sent arrives";
   return text + (staying ? ", nobody needs to leave" : "");
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catalogue/catalogue.h"
+#include "catalogue/system.h"
 #include "cli/command.h"
 #include "cli/detection_options.h"
 #include "cli/election_options.h"
@@ -33,7 +34,16 @@ struct PrimitiveOptions {
     room.apply(algorithm, setup);
     detection.apply(algorithm, setup);
   }
-  // What was chosen, for the output.
+  // Options about users are of no use to what has none.
+  static void refuse_users(const Info& info, const std::vector<std::string>& given) {
+    if (has_users(info.primitive) || given.empty()) return;
+    throw UsageError(std::string(info.name) + " has no users who ask: leave " + given.front() +
+                     " away");
+  }
+  // What was chosen, for the output; as text it begins with a comma.
+  [[nodiscard]] std::string text(const Algorithm& algorithm) const {
+    return election.text() + detection.text(algorithm);
+  }
   void describe(const Algorithm& algorithm, Json& json) const {
     semaphore.describe(algorithm, json);
     room.describe(algorithm, json);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "catalogue/resources.h"
+#include "cli/readable.h"
 #include "sim/demands.h"
 #include "sim/statistics.h"
 
@@ -30,13 +32,33 @@ sim::Demands demands(const std::string& text, const Setup& setup) {
   if (colon != std::string::npos && (kind == "half" || kind == "set" || kind == "fixed"))
     return sim::Demands::parse(text, setup);
   std::ifstream file(text);
-  if (!file)
+  if (!file || std::filesystem::is_directory(text))
     throw UsageError("'" + text +
                      "' is no kind of demand (half:A-B, set:A-B, fixed: before them) and no file "
                      "that can be read");
   std::ostringstream content;
   content << file.rdbuf();
-  return sim::Demands::parse_file(text, content.str(), setup);
+  try {
+    return sim::Demands::parse_file(text, content.str(), setup);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(printable(error.what()));
+  }
+}
+
+// What a request may ask for, if anything, grows with the product of all instances.
+void refuse_too_many(const ResourceSetup& resources) {
+  constexpr std::size_t most = 1000;
+  std::vector<std::size_t> counts(resources.types());
+  for (auto type : resources.type_of) ++counts[type];
+  std::size_t demands = 1;
+  for (auto count : counts) {
+    demands *= count + 1;
+    if (demands > most)
+      throw UsageError(
+          fmt::format("a request may ask for more than {} different things; say with "
+                      "--needs what is asked for",
+                      most));
+  }
 }
 
 template <class Get>
@@ -92,8 +114,13 @@ void ReservationOptions::add_to_sim(Command command) {
                      "Closed arrivals: every node enters so often, and the run ends");
 }
 
-void ReservationOptions::count_nodes(System& system) const {
-  if (sites.find(',') != std::string::npos) system.nodes = parse_sites(sites, system.nodes).size();
+void ReservationOptions::count_nodes(System& system, bool nodes_given) const {
+  if (sites.find(',') == std::string::npos) return;
+  const auto nodes = parse_sites(sites, system.nodes).size();
+  if (nodes_given && nodes != system.nodes)
+    throw UsageError(
+        fmt::format("--sites {} has {} nodes, --nodes says {}", sites, nodes, system.nodes));
+  system.nodes = nodes;
 }
 
 void ReservationOptions::apply(const Algorithm& algorithm, Setup& setup,
@@ -104,6 +131,9 @@ void ReservationOptions::apply(const Algorithm& algorithm, Setup& setup,
             "does not count who asks");
   refuse_if(!is_reservation(algorithm) && (types || !instances.empty() || bypasses), algorithm,
             "--types, --instances and --bypasses", "reserves no resources");
+  const bool counts_bypasses =
+      algorithm.info.name == "central-allocator" || algorithm.info.name == "brokered";
+  refuse_if(bypasses && !counts_bypasses, algorithm, "--bypasses", "lets nobody overtake");
   if (!sites.empty()) setup.sites.of = parse_sites(sites, setup.size());
   setup.sites.preference = preference.value_or(1);
   if (!is_reservation(algorithm)) return;
@@ -122,6 +152,7 @@ void ReservationOptions::apply(const Algorithm& algorithm, check::Options& optio
   options.setup.resources.open_choices = !as_it_chooses;
   options.setup.resources.bypasses = bypasses.value_or(1);
   if (needs.empty()) {
+    refuse_too_many(options.setup.resources);
     options.menus = {sim::all_demands(options.setup.resources, SIZE_MAX)};
   } else {
     options.menus = parse_needs(needs, options.setup);

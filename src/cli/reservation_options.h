@@ -31,7 +31,7 @@ struct ReservationOptions {
   void add_to_sim(Command command);
 
   // The sizes of sites say how many nodes there are. Throws UsageError.
-  void count_nodes(System& system) const;
+  void count_nodes(System& system, bool nodes_given) const;
   // Throw UsageError.
   void apply(const Algorithm& algorithm, check::Options& options) const;
   void apply(const Algorithm& algorithm, sim::Options& options) const;

@@ -30,7 +30,8 @@ struct Request {
   std::string as_published;
   std::string trace;
   std::uint64_t repeat = 1;
-  bool json = false;
+  bool json = false, nodes_given = false, arrivals_given = false;
+  std::vector<std::string> about_users;  // options that are given
 };
 
 struct Runs {
@@ -124,14 +125,21 @@ void add_sessions(const Runs& runs, Json& json) {
       .add("recalls", messages_of_kind(runs, "recall"));
 }
 
+std::string seeds(const Request& request) {
+  const auto first = request.system.seed;
+  return request.repeat == 1 ? fmt::format("{}", first)
+                             : fmt::format("{} to {}", first, first + request.repeat - 1);
+}
+
 // Of what has no users.
 void print_autonomous(const Request& request, const sim::Options& options,
                       const Algorithm& algorithm, const Runs& runs) {
   const auto& info = algorithm.info;
   const auto events = runs.total(TURNO_FIELD(events));
   if (!request.json) {
-    fmt::print("{}: {}\n{} nodes, delay {}, seed {}, until {}\n\n{}", info.name, info.title,
-               request.system.nodes, options.delay.text(), request.system.seed,
+    fmt::print("{}: {}\n{} nodes{}, delay {}, seed {}, until {}\n\n{}", info.name, info.title,
+               request.system.nodes, request.primitive.text(algorithm), options.delay.text(),
+               seeds(request),
                options.until > 0 ? sim::duration_text(options.until) : "nothing happens any more",
                autonomous_text(info, runs.results));
     fmt::print("  events              {}\n  digest              {}\n", events, runs.digest());
@@ -145,6 +153,7 @@ void print_autonomous(const Request& request, const sim::Options& options,
   request.primitive.describe(algorithm, json);
   if (info.primitive == Primitive::detection) json.add("arrivals", options.arrivals.text());
   json.add("delay", options.delay.text()).add("seed", request.system.seed);
+  if (options.until > 0) json.add("until", sim::duration_text(options.until));
   add_autonomous(info, runs.results, json);
   json.add("simulated_seconds", runs.total(TURNO_FIELD(simulated_seconds)))
       .add("digest", runs.digest())
@@ -168,8 +177,9 @@ void print_json(const Request& request, const sim::Options& options, const Algor
   const auto events = runs.total(TURNO_FIELD(events));
   const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
   Json json;
-  json.add("algorithm", info.name)
-      .add("nodes", request.system.nodes)
+  json.add("algorithm", info.name);
+  if (!request.as_published.empty()) json.add("variant", request.as_published);
+  json.add("nodes", request.system.nodes)
       .add("topology",
            request.system.topology.empty() ? default_topology(info) : request.system.topology)
       .add("channels", options.fifo ? "fifo" : "unordered");
@@ -224,15 +234,16 @@ std::string with_interval(const sim::Estimate& estimate, std::size_t runs, int d
 void print_text(const Request& request, const sim::Options& options, const Info& info,
                 const Runs& runs) {
   const auto n = runs.results.size();
-  fmt::print("{}: {}\n", info.name, info.title);
-  fmt::print("{} nodes, {}, arrivals {}, hold {}, delay {}, seed {}{}\n\n", request.system.nodes,
+  const auto& reading = request.as_published;
+  fmt::print("{}{}: {}\n", info.name, reading.empty() ? "" : fmt::format(" ({})", reading),
+             info.title);
+  fmt::print("{} nodes, {}, arrivals {}, hold {}, delay {}, seed {}\n\n", request.system.nodes,
              request.system.topology.empty() ? default_topology(info) : request.system.topology,
-             options.arrivals.text(), options.hold.text(), options.delay.text(),
-             request.system.seed, n > 1 ? fmt::format(" to {}", request.system.seed + n - 1) : "");
+             options.arrivals.text(), options.hold.text(), options.delay.text(), seeds(request));
   fmt::print("  entries             {}\n", runs.total(TURNO_FIELD(entries)));
-  fmt::print("  messages per entry  {}   (alone {}, crowded {})\n",
-             with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4), info.low,
-             info.high);
+  fmt::print("  messages per entry  {}{}\n",
+             with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4),
+             info.low.empty() ? "" : fmt::format("   (alone {}, crowded {})", info.low, info.high));
   for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
     fmt::print("    {:<17} {}\n", runs.results.front().messages_by_kind[i].first,
                runs.total([&](const sim::Result& r) { return r.messages_by_kind[i].second; }));
@@ -296,9 +307,12 @@ int simulate(Request request) {
   const auto* reading = request.as_published.empty() ? nullptr : printed_reading(request);
   const auto& algorithm =
       reading != nullptr ? *reading->algorithm : require_algorithm(request.algorithm);
+  PrimitiveOptions::refuse_users(algorithm.info, request.about_users);
+  if (algorithm.info.primitive == Primitive::election && request.arrivals_given)
+    PrimitiveOptions::refuse_users(algorithm.info, {"--arrivals"});
   const bool open = request.workload.arrivals.starts_with("total");
   request.primitive.room.count_nodes(algorithm, request.system, open);
-  request.primitive.reservation.count_nodes(request.system);
+  request.primitive.reservation.count_nodes(request.system, request.nodes_given);
   sim::Options options = request.workload.options(request.system.nodes);
   request.calamities.apply(algorithm, request.system.nodes, options);
   options.fifo = parse_channels(request.channels, algorithm.info) == check::Channels::fifo;
@@ -381,7 +395,15 @@ void add_sim(Command app, Job& job) {
       "  turno sim raymond --topology star --arrivals closed:exp:2s --delay constant:1ms\n"
       "  turno sim naimi-trehel --nodes 5 --entries 20 --trace run.jsonl\n"
       "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
-  command.callback([&job, request] { job = [request] { return simulate(*request); }; });
+  command.exclusive("--delay", "--sites");  // which has --local and --remote
+  command.exclusive("--entries", "--entries-per-node");
+  command.callback([&job, request, command] {
+    request->nodes_given = command.option("--nodes").given();
+    request->about_users = command.given({"--hold", "--entries", "--entries-per-node", "--busy",
+                                          "--requesters", "--first", "--interval", "--deaf"});
+    request->arrivals_given = command.option("--arrivals").given();
+    job = [request] { return simulate(*request); };
+  });
 }
 
 }  // namespace turno::cli

@@ -166,6 +166,7 @@ class Autonomous {
           {.what = InputKind::expire, .node = node, .number = alarm.timer, .setting = setting});
   }
   void send(NodeId from, NodeId to, const Message& message) {
+    if constexpr (requires { P::declares(message); }) declared_ += P::declares(message) ? 1 : 0;
     ++by_kind_[static_cast<std::size_t>(message.kind)];
     const auto at = network_.arrival(from, to, now_ + network_.delay(from, to, false, random_));
     queue_.push(at, {.node = to, .from = from, .message = message});
@@ -198,6 +199,7 @@ class Autonomous {
     result.settlings = settling_.times().count();
     result.settling_mean_ms = settling_.times().mean() / ms;
     result.settling_max_ms = static_cast<double>(settling_.times().max()) / ms;
+    result.deadlocked = declared_;
     if constexpr (requires(const P& node) { node.deadlocked; })
       for (const auto& node : nodes_) result.deadlocked += node.deadlocked ? 1 : 0;
     result.simulated_seconds = static_cast<double>(now_) / 1e9;
@@ -217,7 +219,7 @@ class Autonomous {
   Effects<Message> out_;
   std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
   Time now_ = 0;
-  std::uint64_t events_ = 0;
+  std::uint64_t events_ = 0, declared_ = 0;
   Digest digest_;
 };
 

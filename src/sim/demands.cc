@@ -92,7 +92,7 @@ Demands Demands::parse(std::string_view text, const Setup& setup) {
   const auto high =
       dash == std::string_view::npos ? low : number<std::uint16_t>(range.substr(dash + 1));
   if (!low || !high || *low == 0 || *high < *low)
-    refuse("needs two numbers, the smaller first, as in half:1-5");
+    refuse("needs two numbers from 1 on, the smaller first, as in half:1-5");
   demands.low_ = *low;
   demands.high_ = *high;
   const auto counts = instances_of_types(setup.resources);
@@ -197,8 +197,8 @@ std::vector<Wish> all_demands(const ResourceSetup& resources, std::size_t most) 
     ++chosen[type];
     Wish wish;
     std::size_t sum = 0;
-    for (std::uint16_t t = 0; t < chosen.size(); ++t) {
-      if (chosen[t] > 0) wish.needs.push_back({t, chosen[t]});
+    for (std::size_t t = 0; t < chosen.size(); ++t) {
+      if (chosen[t] > 0) wish.needs.push_back({static_cast<std::uint16_t>(t), chosen[t]});
       sum += chosen[t];
     }
     if (sum <= most) all.push_back(std::move(wish));

@@ -115,7 +115,7 @@ struct Result {
   // Elections: from a crash or a return until all live nodes agree again.
   std::uint64_t settlings = 0;
   double settling_mean_ms = 0, settling_max_ms = 0;
-  std::uint64_t deadlocked = 0;  // processes that detected a deadlock
+  std::uint64_t deadlocked = 0;  // processes that declared a deadlock or were told of one
   std::string violation;         // empty: exclusion, fences and progress held
 
   [[nodiscard]] double messages_per_entry() const {

@@ -118,6 +118,9 @@ struct CentralDetector {
     return node;
   }
 
+  // It tells a process that it is in a deadlock.
+  static bool declares(const Message& message) { return message.kind == Kind::abort; }
+
   // Takes one resource: the type of the need is its site. REQUIRES: it waits for none.
   void request(Demand demand, Out& out) { take(NodeId{demand.needs.front().type}, out); }
   void release(Out& out) { give_back_all(out); }

@@ -8,6 +8,7 @@
 
 #include <deque>
 
+#include "core/assert.h"
 #include "protocols/deadlock/prevention.h"
 
 namespace turno {
@@ -20,7 +21,9 @@ class Collective {
       : held_(resources), waiting_(waiting) {}
 
   // A session that holds something must give everything back before it may ask again.
+  // REQUIRES: it does not wait.
   Answer request(SessionId session, std::vector<ResourceId> wanted) {
+    TURNO_ASSERT(!waits(session));
     if (!held_.of(session).empty()) return Answer::holds_already;
     Request request{session, std::move(wanted)};
     if (held_.all_free(request.wanted) && !overtakes(request, queue_.end())) {
