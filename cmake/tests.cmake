@@ -15,7 +15,11 @@ endfunction()
 file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "// only its precompiled headers matter\n")
 add_library(turno_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
 target_link_libraries(turno_test_headers PRIVATE GTest::gmock GTest::gtest)
-target_precompile_headers(turno_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+target_precompile_headers(turno_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <algorithm>
+  <array> <atomic> <chrono> <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex>
+  <optional> <sstream> <string> <thread> <unordered_map> <vector> <tl/expected.hpp>
+  <boost/container/small_vector.hpp> <boost/unordered/unordered_flat_map.hpp>
+  ${CMAKE_SOURCE_DIR}/src/core/protocol.h)
 turno_quick(turno_test_headers)
 
 function(turno_room_test room)
