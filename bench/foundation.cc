@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "catalogue/catalogue.h"
+#include "catalogue/resources.h"
 #include "catalogue/system.h"
 #include "core/random.h"
 #include "protocols/mutex/nxr.h"
+#include "sim/demands.h"
 #include "sim/event_queue.h"
 #include "sim/simulation.h"
 
@@ -126,6 +128,51 @@ void bench_checker() {
   }
 }
 
+// The thesis's workload at 200 times its size: 10 types of 10 instances, one entry each.
+sim::Options reservations(const Info& info, std::uint64_t nodes, std::string_view sites) {
+  constexpr sim::Time ms = 1'000'000;
+  sim::Options options;
+  options.setup = make_setup(info, {.nodes = nodes});
+  options.setup.sites.of = parse_sites(sites, nodes);
+  options.setup.sites.preference = 150;
+  options.setup.sites.local_ns = ms;
+  options.setup.sites.remote_ns = 500 * ms;
+  options.setup.resources.type_of = parse_instances(10, "10");
+  options.setup.resources.hold_ns = 500 * ms;
+  options.arrivals = sim::parse_arrivals("closed:500ms");
+  options.hold = sim::Distribution::constant(500 * ms);
+  options.delay = sim::Distribution::constant(ms);
+  options.sites.remote = sim::Distribution::constant(500 * ms);
+  options.first = sim::Distribution::uniform(0, 2000 * ms);
+  options.entries_per_node = 1;
+  return options;
+}
+
+void bench_reservations() {
+  constexpr std::uint64_t nodes = 10'000;
+  fmt::print("\nreservations: {} nodes in 100 sites, 10 types of 10 instances, one entry each\n\n",
+             nodes);
+  fmt::print("{:>20}  {:>9}  {:>6}  {:>11}  {:>20}\n", "algorithm", "events", "CPU s", "events/s",
+             "beside nxr, so large");
+  for (const auto* name : {"brokered", "grid", "bouabdallah-laforest"}) {
+    const auto* algorithm = find_algorithm(name);
+    std::vector<double> seconds, beside;
+    sim::Result result;
+    for (int round = 0; round < rounds; ++round) {
+      auto options = reservations(algorithm->info, nodes, "100");
+      options.wish = sim::Demands::parse("half:1-5", options.setup).source(options.setup, 1);
+      result = algorithm->simulate(options);
+      if (!result.violation.empty()) std::abort();
+      const auto lock = sim::Simulation<Nxr>(workload(nodes, 100'000)).run();
+      seconds.push_back(result.cpu_seconds);
+      beside.push_back(result.events_per_second() / lock.events_per_second());
+    }
+    fmt::print("{:>20}  {:>9}  {:>6.2f}  {:>9.2f} M  {:>20.3f}\n", name, result.events,
+               median(seconds), static_cast<double>(result.events) / median(seconds) / 1e6,
+               median(beside));
+  }
+}
+
 template <class Queue>
 double hold_model(std::size_t pending, std::uint64_t operations) {
   Random random(7);
@@ -161,5 +208,6 @@ void bench_queues() {
 int main() {
   bench_simulator();
   bench_checker();
+  bench_reservations();
   bench_queues();
 }
