@@ -131,6 +131,12 @@ std::string seeds(const Request& request) {
                              : fmt::format("{} to {}", first, first + request.repeat - 1);
 }
 
+std::string delays(const sim::Options& options) {
+  if (options.setup.sites.of.empty()) return options.delay.text();
+  return fmt::format("{} within sites, {} between them", options.delay.text(),
+                     options.sites.remote.text());
+}
+
 // Of what has no users.
 void print_autonomous(const Request& request, const sim::Options& options,
                       const Algorithm& algorithm, const Runs& runs) {
@@ -239,7 +245,7 @@ void print_text(const Request& request, const sim::Options& options, const Info&
              info.title);
   fmt::print("{} nodes, {}, arrivals {}, hold {}, delay {}, seed {}\n\n", request.system.nodes,
              request.system.topology.empty() ? default_topology(info) : request.system.topology,
-             options.arrivals.text(), options.hold.text(), options.delay.text(), seeds(request));
+             options.arrivals.text(), options.hold.text(), delays(options), seeds(request));
   fmt::print("  entries             {}\n", runs.total(TURNO_FIELD(entries)));
   fmt::print("  messages per entry  {}{}\n",
              with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4),
