@@ -232,7 +232,7 @@ TEST(Failover, WithAnyHolderAndTwoRequestsEach) {
   const auto& algorithm = *find_algorithm("central-failover");
   for (std::size_t holder = 0; holder < 3; ++holder) {
     auto options = options_of(algorithm.info, 3, unordered, {.crashes = 1});
-    options.holders = {NodeId{holder}};
+    options.holdings = {{.seat = NodeId{holder}}};
     const auto result = algorithm.check(options);
     EXPECT_EQ(result.verdict, Verdict::holds) << testing::shown(result);
   }

@@ -218,7 +218,7 @@ TEST(RobustSemaphore, NobodyWaitsForAnExitWhileAPermitIsFree) {
 TEST(RobustSemaphore, ResumesWithHolders) {
   const auto* semaphore = find_algorithm("robust-k");
   auto options = options_of(semaphore->info, {"", 2, "111", direct, crash, unordered});
-  options.holders = {NodeId{2}, NodeId{0}};
+  options.holdings = {{NodeId{2}, 0, {0}}, {NodeId{0}, 0, {1}}};
   const auto result = semaphore->check(options);
   EXPECT_EQ(result.verdict, Verdict::holds) << result.property << ": " << result.explanation << "\n"
                                             << conversation(result.trace);

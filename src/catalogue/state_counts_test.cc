@@ -216,20 +216,28 @@ TEST(Overlapping, RequestsOfItsDescendantsAreServed) {
   }
 }
 
-// Recovery will start an algorithm with somebody inside: every algorithm, every holder.
-TEST(Resume, WithAnyHolderHolds) {
-  for (const auto& algorithm : locks()) {
-    for (std::size_t holder = 0; holder < 3; ++holder) {
-      check::Options options;
-      options.setup = make_setup(algorithm.info, {.nodes = 3});
-      options.channels = algorithm.info.fifo ? fifo : unordered;
-      options.holders = {NodeId{holder}};
-      const auto result = algorithm.check(options);
-      EXPECT_EQ(result.verdict, Verdict::holds)
-          << algorithm.info.name << " resumed with " << holder << ": " << result.property << " "
-          << result.explanation << "\n"
-          << conversation(result.trace);
-    }
+// An idle token that rests at the root: a busy one must not wait for it, and nobody starves.
+TEST(TokenRing, HoldsWithPauses) {
+  struct Pausing {
+    std::uint64_t nodes;
+    std::uint16_t requests;  // 0: for ever
+    std::uint64_t states, transitions;
+  };
+  for (const auto& [nodes, requests, states, transitions] :
+       {Pausing{2, 2, 136, 235}, Pausing{3, 2, 1140, 2396}, Pausing{4, 1, 810, 1737},
+        Pausing{3, 0, 100, 240}, Pausing{4, 0, 312, 900}}) {
+    const auto& ring = *find_lock("token-ring");
+    check::Options options;
+    options.setup = make_setup(ring.info, {.nodes = nodes});
+    options.setup.pause_ns = 1;
+    options.requests = requests;
+    options.forever = requests == 0;
+    const auto result = ring.check(options);
+    EXPECT_EQ(result.verdict, Verdict::holds)
+        << result.property << ": " << result.explanation << "\n"
+        << conversation(result.trace);
+    EXPECT_EQ(result.states, states) << nodes << " nodes";
+    EXPECT_EQ(result.transitions, transitions) << nodes << " nodes";
   }
 }
 

@@ -44,7 +44,7 @@ struct Sinner {
   [[nodiscard]] auto fields() const { return std::tie(token, wanting, owes, fence); }
   bool operator==(const Sinner&) const = default;
 
-  static Sinner resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Sinner resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Sinner node;
     node.self = self;
     node.token = self == setup.root();
@@ -153,6 +153,16 @@ TEST(Canary, ATokenThatCirclesIsNoEndButNoTrap) {
   EXPECT_FALSE(result.acyclic);
 }
 
+TEST(Canary, WhatANodeSeesToBeImpossibleIsNoticed) {
+  auto options = two_nodes();
+  options.faults.duplicates = 1;
+  options.property = "assertion";
+  const auto result = Explorer<NaimiTrehel>(options).run();
+  EXPECT_EQ(result.verdict, Verdict::violated);
+  EXPECT_NE(result.explanation.find("requesting && !token"), std::string::npos)
+      << result.explanation;
+}
+
 // It holds emptily if nobody ever asks: that is a violation too.
 TEST(Canary, HoldingEmptilyIsNoticed) {
   auto options = two_nodes();
@@ -186,7 +196,7 @@ struct Greedy {
   static constexpr std::array<std::string_view, 3> labels = {"holder", "waiting", "fence"};
   [[nodiscard]] auto fields() const { return std::tie(holder, waiting, fence); }
   bool operator==(const Greedy&) const = default;
-  static Greedy resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Greedy resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Greedy node;
     node.self = self;
     if (self == NodeId{0}) node.fence = Fence::at(setup.epoch);

@@ -14,7 +14,7 @@ TEST(Contributing, TheExampleHolds) {
     Random random(1);
     options.setup.father = fathers(Topology::complete, static_cast<std::size_t>(nodes), random);
     options.requests = 2;
-    if (holder >= 0) options.holders = {NodeId{static_cast<std::size_t>(holder)}};
+    if (holder >= 0) options.holdings = {{.seat = NodeId{static_cast<std::size_t>(holder)}}};
     const auto result = Explorer<Fetch>(options).run();
     EXPECT_EQ(result.verdict, Verdict::holds)
         << result.property << ": " << result.explanation << "\n"

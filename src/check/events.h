@@ -12,6 +12,7 @@
 #include "check/options.h"
 #include "check/wishes.h"
 #include "check/world.h"
+#include "core/assert.h"
 #include "core/protocol.h"
 
 namespace turno::check {
@@ -27,14 +28,14 @@ class Events {
     std::vector<P> nodes;
     std::vector<User> users(n_);
     for (std::size_t i = 0; i < n_; ++i) {
-      nodes.push_back(P::resume(options_.setup, NodeId{i}, options_.holders));
+      nodes.push_back(P::resume(options_.setup, NodeId{i}, options_.holdings));
       if (has_users(P::info.primitive)) users[i].left = wishes_.requests_of(NodeId{i});
     }
     Outside<P> outside;
     outside.monitor.begin(options_.setup);
-    for (auto holder : options_.holders) {
-      users[holder.index()].inside = true;
-      outside.monitor.hold(holder);
+    for (const auto& holding : options_.holdings) {
+      users[holding.seat.index()].inside = true;
+      outside.monitor.hold(holding);
     }
     Block<P> block(n_, 1);
     block.push(nodes, users, outside);
@@ -80,7 +81,9 @@ class Events {
       if (user.inside)
         add({.kind = InputKind::release, .index = index, .fault = options_.staying}, NodeId{i},
             {.kind = InputKind::release});
-      if (may_want(user, NodeId{i}, is_there(world.nodes[i]))) {
+      if constexpr (HasViews<P>) {
+        add_users(world, index, add);
+      } else if (may_want(user, NodeId{i})) {
         for (std::uint16_t wish = 0; wish < wishes_.choices(NodeId{i}); ++wish)
           add({InputKind::request, index, wish}, NodeId{i},
               {.kind = InputKind::request, .demand = wishes_.demand(NodeId{i}, user.left, wish)});
@@ -164,6 +167,31 @@ class Events {
     }
   }
 
+  // The users of one member. They are alike, so that the first of those who do nothing asks.
+  template <class Add>
+  void add_users(const WorldView<P>& world, std::uint16_t index, const Add& add) {
+    const auto& desk = options_.setup.desk;
+    const auto& user = world.users[index];
+    const NodeId at{index};
+    std::uint32_t idle = 0;
+    while (((user.who_waits >> idle) & 1U) != 0 || user.who_is_inside == idle + 1U) ++idle;
+    const bool wishes = options_.forever ? wishes_.asks(at) : user.left > 0;
+    if (wishes && idle < desk.users && is_there(world.nodes[index]))
+      add({InputKind::request, index}, at,
+          {.kind = InputKind::request, .number = idle, .only_try = desk.tries});
+    if (!world.nodes[index].present()) return;
+    const auto& spent = world.outside->spent;
+    for (std::uint16_t i = 0; i < desk.users; ++i)
+      if (((user.who_waits >> i) & 1U) != 0 && spent.withdrawals < options_.withdrawals)
+        add({InputKind::withdraw, index, i, true}, at, {.kind = InputKind::withdraw, .number = i});
+    if (user.inside && spent.lapses < options_.faults.lapses)
+      add({.kind = InputKind::lapse, .index = index, .fault = true}, at,
+          {.kind = InputKind::lapse});
+    if (user.lapsed != Fence{})
+      add({.kind = InputKind::leave_late, .index = index, .fault = true}, at,
+          {.kind = InputKind::leave_late, .fence = user.lapsed});
+  }
+
   // Crashes, what the living learn of them, each for itself and at any later moment, and returns.
   template <class Add>
   void add_deaths(const WorldView<P>& world, const Add& add) {
@@ -226,13 +254,14 @@ class Events {
   // every crash and every join is one epoch.
   template <class Add>
   void add_changes(const WorldView<P>& world, const Add& add) {
-    std::uint32_t changes = 0, crashed = 0, joined = 0, retired = 0;
+    std::uint32_t changes = 0, crashed = 0, joined = 0, retired = 0, spoilt = 0;
     view_.members.clear();
     for (std::size_t i = 0; i < n_; ++i) {
       const auto& node = world.nodes[i];
       const bool absent = options_.setup.absent.contains(NodeId{i});
       changes += node.changes();
       retired += node.retired;
+      spoilt += node.spoilt;
       joined += absent && node.changes() > 0 ? 1 : 0;
       crashed += node.crashed() ? 1 : 0;
       if (node.present()) view_.members.insert(NodeId{i});
@@ -250,11 +279,12 @@ class Events {
       if (!node.present() && !node.crashed() && joined < options_.faults.joins)
         add_fault(InputKind::join);
       if (node.retirable() && retired < options_.faults.retires) add_fault(InputKind::retire);
+      if (node.spoilable() && spoilt < options_.faults.spoils) add_fault(InputKind::spoil);
     }
   }
 
   void act(const WorldView<P>& world, Successor<P>& successor, const Input<Message>& input) {
-    step(successor.node, input, successor.out);
+    step_or_complain(world, successor, input);
     auto& user = successor.user;
     auto& monitor = successor.outside.monitor;
     if (input.kind == InputKind::request) {
@@ -264,14 +294,14 @@ class Events {
     }
     if (input.kind == InputKind::release) {
       user.inside = false;
+      user.who_is_inside = 0;
       monitor.leave(successor.at);
     }
-    if (input.kind == InputKind::crash && HasViews<P>) {
-      const bool lives_on = user.inside && options_.faults.false_suspicions > 0;
-      if (user.inside && !lives_on) monitor.leave(successor.at);
-      user = {.inside = lives_on};
+    if constexpr (HasViews<P>) {
+      through_views(successor, input);
+    } else {
+      count_fault(world, successor, input);
     }
-    if constexpr (!HasViews<P>) count_fault(world, successor, input);
     set_timers(successor);
     if (successor.out.granted()) {
       if (user.waiting > 0) --user.waiting;
@@ -280,8 +310,74 @@ class Events {
           options_.setup, {successor.at, wishes_.demand(successor.at, user.left + 1U, user.wish),
                            *successor.out.granted(), successor.out.units()});
       user.wish = 0;
+      if constexpr (HasViews<P>) let_in(successor);
     }
     successor.node_hash = hash_node(successor.at, successor.node, user);
+  }
+
+  // The same where nodes live through views, and may have several users.
+  void through_views(Successor<P>& successor, const Input<Message>& input) const {
+    auto& user = successor.user;
+    auto& [monitor, spent] = successor.outside;
+    switch (input.kind) {
+      case InputKind::request:
+        user.who_waits |= static_cast<std::uint8_t>(1U << input.number);
+        break;
+      case InputKind::withdraw:
+        --user.waiting;
+        user.who_waits &= static_cast<std::uint8_t>(~(1U << input.number));
+        ++spent.withdrawals;
+        break;
+      case InputKind::lapse:
+        user.lapsed = monitor.last();
+        user.inside = false;
+        user.who_is_inside = 0;
+        monitor.leave(successor.at);
+        ++spent.lapses;
+        break;
+      case InputKind::leave_late:
+        user.lapsed = {};
+        break;
+      case InputKind::expire:
+        user.timers &= static_cast<std::uint8_t>(~(1U << input.number));
+        if (successor.action.fault) ++spent.early_timeouts;
+        break;
+      case InputKind::crash: {
+        const bool outlives = options_.setup.desk.delay || options_.faults.false_suspicions > 0;
+        const bool lives_on = user.inside && outlives;
+        if (user.inside && !lives_on) monitor.leave(successor.at);
+        user = {.inside = lives_on};
+        break;
+      }
+      default:
+        break;
+    }
+    if (const auto& refused = successor.out.refused()) {
+      --user.waiting;
+      user.who_waits &= static_cast<std::uint8_t>(~(1U << *refused));
+    }
+  }
+
+  static void let_in(Successor<P>& successor) {
+    auto& user = successor.user;
+    const auto bit = static_cast<std::uint8_t>(1U << successor.out.user());
+    if ((user.who_waits & bit) == 0 && !successor.complaint)
+      successor.complaint = {"addressee", "a user enters that did not ask"};
+    user.who_waits &= static_cast<std::uint8_t>(~bit);
+    user.who_is_inside = static_cast<std::uint8_t>(successor.out.user() + 1);
+  }
+
+  // What a node asserts and is not so is a finding. If nobody looks for it, nothing has happened.
+  static void step_or_complain(const WorldView<P>& world, Successor<P>& successor,
+                               const Input<Message>& input) {
+    const PeerInput input_of_others;
+    try {
+      step(successor.node, input, successor.out);
+    } catch (const Impossible& impossible) {
+      successor.node = world.nodes[successor.at.index()];
+      successor.out.clear();
+      successor.complaint = {"assertion", impossible.what()};
+    }
   }
 
   // What an event that is not a call of the user makes of the user, and of the budget.
@@ -338,9 +434,7 @@ class Events {
     }
   }
 
-  [[nodiscard]] bool may_want(const User& user, NodeId node, bool there) const {
-    if constexpr (HasViews<P>)
-      if (!there) return false;
+  [[nodiscard]] bool may_want(const User& user, NodeId node) const {
     if (user.dead) return false;
     const bool ahead = user.inside || user.waiting > 0;
     if (ahead && !options_.overlapping) return false;

@@ -187,9 +187,9 @@ class Explorer : private Search {
       const auto& before = world.users[successor.at.index()];
       if (before.waiting == 0 && successor.action.kind != InputKind::request)
         found({"addressee", "a node enters although its user did not ask", number, edge});
-      if (successor.complaint)
-        found({std::string(successor.complaint.property), successor.complaint.text, number, edge});
     }
+    if (successor.complaint)
+      found({std::string(successor.complaint.property), successor.complaint.text, number, edge});
     for (const auto& send : successor.out.sends())
       if (send.to.index() >= n_ && send.to != successor.out.everyone)
         found({"addressee", "a " + std::string(kind_name(send.message)) + " is sent to nobody",

@@ -32,7 +32,7 @@ struct Courier {
   bool waiting = false, alone = false;
   Fence fence;
 
-  static Courier resume(const Setup& setup, NodeId, std::span<const NodeId>) {
+  static Courier resume(const Setup& setup, NodeId, std::span<const Holding>) {
     Courier node;
     node.habits = setup.departure;
     node.fence = Fence::at(setup.epoch);
@@ -172,7 +172,7 @@ struct Open {
 
   bool wants = false, hesitates = false;
 
-  static Open resume(const Setup& setup, NodeId, std::span<const NodeId>) {
+  static Open resume(const Setup& setup, NodeId, std::span<const Holding>) {
     Open node;
     node.hesitates = setup.departure != 0;
     return node;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/graph.h"
+#include "core/holding.h"
 #include "core/node_set.h"
 #include "core/setup.h"
 #include "core/trace.h"
@@ -36,17 +37,19 @@ struct Faults {
   std::uint32_t false_suspicions = 0;
   std::uint32_t joins = 0;    // views: how many absent ones may join
   std::uint32_t retires = 0;  // views: how often the lock may be retired as idle
+  std::uint32_t spoils = 0;   // views: how often a peer may send what cannot be
+  std::uint32_t lapses = 0;   // views: how often the time to live of a grant may end
 };
 
 struct Options {
   Setup setup;
   Channels channels = Channels::unordered;
-  std::uint16_t requests = 1;   // of each requester, unless forever
-  bool forever = false;         // requests without end; looks for starvation
-  bool overlapping = false;     // a user may ask again before it has been served
-  NodeSet requesters;           // empty: everybody
-  std::vector<NodeId> holders;  // who is inside at the start
-  NodeSet dead;                 // who has crashed before the start, and nobody knows it yet
+  std::uint16_t requests = 1;     // of each requester, unless forever
+  bool forever = false;           // requests without end; looks for starvation
+  bool overlapping = false;       // a user may ask again before it has been served
+  NodeSet requesters;             // empty: everybody
+  std::vector<Holding> holdings;  // who is inside at the start, with what
+  NodeSet dead;                   // who has crashed before the start, and nobody knows it yet
   // What each node asks for, one wish a request. Empty: `requests` times nothing in particular.
   std::vector<std::vector<Wish>> scripts;
   // What a request may ask for, one list a node (a single list: for all). Each request asks for any

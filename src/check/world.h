@@ -35,10 +35,10 @@ struct Action {
 // The faults that have happened and that no node remembers.
 struct Spent {
   std::uint8_t crashes = 0, recoveries = 0, losses = 0, duplicates = 0, early_timeouts = 0,
-               false_suspicions = 0, withdrawals = 0;
+               false_suspicions = 0, withdrawals = 0, lapses = 0;
   [[nodiscard]] auto fields() const {
     return std::tie(crashes, recoveries, losses, duplicates, early_timeouts, false_suspicions,
-                    withdrawals);
+                    withdrawals, lapses);
   }
   bool operator==(const Spent&) const = default;
 };
@@ -94,7 +94,7 @@ struct Successor {
   P node;
   User user;
   Outside<P> outside;
-  Complaint complaint;  // of the observer
+  Complaint complaint;  // of the observer, or of the node
   std::uint64_t node_hash = 0;
   std::uint64_t sum = 0;          // of the world it makes
   std::uint64_t fingerprint = 0;  // of the world it makes
@@ -109,6 +109,10 @@ std::uint64_t hash_node(NodeId id, const P& node, const User& user, const Lens& 
   if constexpr (has_deaths<P> || HasTimers<P>)
     digest.add((std::uint64_t{user.told} << 32) | (std::uint64_t{user.timers} << 16) |
                (std::uint64_t{user.crashes} << 1) | (user.dead ? 1U : 0U));
+  if constexpr (HasViews<P>) {
+    digest.add((std::uint64_t{user.who_waits} << 8) | user.who_is_inside);
+    digest.add(lens(user.lapsed));
+  }
   add_to(digest, node, lens);
   return digest.value();
 }

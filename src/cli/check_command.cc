@@ -42,9 +42,9 @@ struct Request {
 };
 
 const std::vector<std::string>& properties() {
-  static const std::vector<std::string> names = {"exclusion",  "token",    "fence", "invariant",
-                                                 "addressee",  "deadlock", "goal",  "trap",
-                                                 "starvation", "sometimes"};
+  static const std::vector<std::string> names = {"exclusion", "token",      "fence",    "invariant",
+                                                 "addressee", "assertion",  "deadlock", "goal",
+                                                 "trap",      "starvation", "sometimes"};
   return names;
 }
 
@@ -106,8 +106,9 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   if (!request.holder.empty()) {
     if (algorithm.info.primitive != Primitive::lock)
       throw UsageError(std::string(algorithm.info.name) + " is no lock: leave --holder away");
-    options.holders = parse_nodes(request.holder, request.system.nodes);
-    if (options.holders.size() != 1) throw UsageError("a lock has one --holder");
+    for (auto node : parse_nodes(request.holder, request.system.nodes))
+      options.holdings.push_back({.seat = node});
+    if (options.holdings.size() != 1) throw UsageError("a lock has one --holder");
   }
   if (!request.property.empty() &&
       std::find(properties().begin(), properties().end(), request.property) == properties().end())

@@ -144,8 +144,16 @@ std::optional<int> process_of(std::string_view client) {
   return pid;
 }
 
+// No session has it: its home keeps it for a node that died, and says for which and how long.
+bool is_kept(const Situation& now) { return now.holder && now.holder->session == "0"; }
+
 void explain_holder(const Situation& now) {
   const auto& holder = *now.holder;
+  if (is_kept(now)) {
+    fmt::print("'{}' is {}: the clients of a node that died may still use it.\n",
+               printable(now.name), printable(holder.client));
+    return;
+  }
   fmt::print("'{}' is held by {}, session {} at {}, for {} (fence {}).\n", printable(now.name),
              named(holder.client), printable(holder.session), printable(holder.node),
              readable(holder.held), holder.fence);
@@ -191,6 +199,10 @@ void advise(const Situation& now) {
   if (!now.holder) {
     if (now.waiters.empty() && now.ready)
       fmt::print("Take it: {} lock {} -- COMMAND\n", program(), shell_word(printable(now.name)));
+    return;
+  }
+  if (is_kept(now)) {
+    fmt::print("It becomes free by itself, when the lock delay is over.\n");
     return;
   }
   fmt::print(

@@ -84,13 +84,18 @@ int SharedFileProcess::run() const {
       grant = std::move(*granted);
     }
     Record record{.process = process, .turn = turn, .fence = grant.fence()};
-    if (const auto what = read_last_value(shared.get(), record.read); !what.empty())
-      return fail(file + ": " + what);
+    auto what = read_last_value(shared.get(), record.read);
+    // Who takes no turns may see a line that another one is just writing: it looks again.
+    for (int again = 0; !what.empty() && !client && again < 100; ++again) {
+      pause(1);
+      what = read_last_value(shared.get(), record.read);
+    }
+    if (!what.empty()) return fail(file + ": " + what);
     pause(hold);
     record.result = operation_of(process).apply(record.read);
     if (grant.lost()) return fail("the lock was lost before the result was written");
-    if (const auto what = append(shared.get(), record); !what.empty())
-      return fail(file + ": " + what);
+    what = append(shared.get(), record);
+    if (!what.empty()) return fail(file + ": " + what);
     grant.release();
     pause(random.below(hold + 1));
   }

@@ -238,9 +238,17 @@ TEST_F(Conversation, NothingBlocksWhenTheNodeDoesNotRead) {
   const std::string padding(60'000, 'x');
   std::vector<std::future<Result>> waiting;
   std::stop_source stop;
-  for (int i = 0; i < 20; ++i)
-    waiting.push_back(acquire(std::to_string(i) + padding, {}, stop.get_token()));
-  std::this_thread::sleep_for(milliseconds(50));
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<pid_t> thread = 0;
+    waiting.push_back(std::async(std::launch::async, [&, name = std::to_string(i) + padding] {
+      const auto token = stop.get_token();
+      thread = ::gettid();
+      return client->acquire(name, {}, token);
+    }));
+    // It has asked when it sleeps and lets others use the client.
+    EXPECT_TRUE(eventually([&] { return thread != 0 && sleeps(thread); }));
+    (void)client->identity();
+  }
   grant.release();
   stop.request_stop();
   for (auto& result : waiting) EXPECT_EQ(soon(result).error().code, Code::cancelled);

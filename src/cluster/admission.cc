@@ -59,6 +59,9 @@ Expected<void> admit(const Member& candidate, const Settings& wanted, View& view
   if (view.find(candidate.id) != nullptr) {
     return refusal(fmt::format("the id {} belongs to another member", candidate.id));
   }
+  if (view.size() >= most_members) {
+    return refusal(fmt::format("a cluster has at most {} members", most_members));
+  }
   if (view.members.empty()) {
     view.algorithm = wanted.algorithm.empty() ? wanted.fallback_algorithm : wanted.algorithm;
     if (view.algorithm.empty()) return refusal("the first node of a cluster names its algorithm");

@@ -57,6 +57,15 @@ TEST(Admission, RefusesAnotherAlgorithmASecondOfANameAndAnIdInUse) {
   EXPECT_EQ(view.size(), 1U);
 }
 
+TEST(Admission, RefusesOneMoreThanAClusterHas) {
+  View view;
+  for (std::size_t i = 0; i < most_members; ++i)
+    ASSERT_TRUE(admit(member_named(std::to_string(i)), running("nxr"), view));
+  EXPECT_EQ(refusal(admit(member_named("one more"), {}, view)),
+            "a cluster has at most 128 members");
+  EXPECT_EQ(view.size(), most_members);
+}
+
 TEST(Admission, ChecksEveryValue) {
   const auto good = member_named("a");
   EXPECT_TRUE(check_candidate(good, running("nxr")));

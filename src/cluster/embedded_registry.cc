@@ -9,6 +9,7 @@
 #include <ctime>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "cluster/admission.h"
@@ -23,6 +24,7 @@ namespace {
 constexpr std::chrono::milliseconds patience{5000};
 constexpr std::size_t longest_path = 480;  // SQLite's limit is 512, and it appends to the name
 constexpr std::int64_t surely_a_tick_ns = 100'000'000;
+constexpr std::chrono::milliseconds time_to_leave{1000}, between_looks{20};
 
 tl::unexpected<Error> failure(Kind kind, std::string message) {
   return tl::unexpected(Error{kind, std::move(message)});
@@ -129,7 +131,25 @@ Expected<EmbeddedRegistry::FileState> EmbeddedRegistry::open() {
   return *state;
 }
 
+Expected<StoredView> EmbeddedRegistry::load() {
+  auto stored = load_view(*database_);
+  if (!self_.has_value()) return stored;
+  const auto lost = [this](std::string_view how) {
+    return failure(Kind::lost, database_->message(fmt::format(
+                                   "{} while this node was a member; others may be granted its "
+                                   "locks, so it must be started again",
+                                   how)));
+  };
+  if (!stored) return stored.error().kind == Kind::absent ? lost("it was emptied") : stored;
+  if (stored->view.key != key_) return lost("it belongs to another cluster now: it was replaced");
+  if (stored->view.epoch < newest_) {
+    return lost(fmt::format("it went back from view {} to view {}", newest_, stored->view.epoch));
+  }
+  return stored;
+}
+
 void EmbeddedRegistry::remember(const StoredView& stored, std::int64_t version) {
+  newest_ = stored.view.epoch;
   seen_state_.reset();
   seen_ = stored;
   seen_version_ = version;
@@ -151,7 +171,7 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   if (create) {
     if (auto made = create_view_table(database); !made) return tl::unexpected(made.error());
   }
-  auto stored = load_view(database);
+  auto stored = load();
   if (!stored) return tl::unexpected(stored.error());
   const auto version = database.number("PRAGMA data_version");
   auto& view = stored->view;
@@ -181,7 +201,10 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   }
   next.view.epoch = view.epoch + 1;
   next.view.crashed = !dead.empty();
-  if (next.view.crashed) next.view.last_crash = next.view.epoch;
+  if (next.view.crashed) {
+    next.view.last_crash = next.view.epoch;
+    next.view.crash_moment = Moment::now();
+  }
   if (auto written = store_view(database, next); !written) return tl::unexpected(written.error());
   if (!database.commit()) return tl::unexpected(database.error());
   remember(next, version);
@@ -199,7 +222,15 @@ Expected<View> EmbeddedRegistry::join(const Member& self, const Settings& wanted
   if (auto made = make_directory(); !made) return tl::unexpected(made.error());
   if (auto opened = open(); !opened) return tl::unexpected(opened.error());
   auto lock = std::make_unique<LockFile>();
-  auto view = change(true, [&](StoredView& next) -> Expected<bool> {
+  bool stranger = false;
+  const auto enter = [&](StoredView& next) -> Expected<bool> {
+    stranger = files_.any_stranger(next.view);
+    if (stranger) {
+      return failure(Kind::refused,
+                     fmt::format("registry {}: a node that is not in it still runs: it was emptied "
+                                 "or replaced, so stop all nodes of this directory first",
+                                 database_file_.string()));
+    }
     if (auto admitted = admit(self, wanted, next.view); !admitted) {
       return tl::unexpected(admitted.error());
     }
@@ -209,11 +240,19 @@ Expected<View> EmbeddedRegistry::join(const Member& self, const Settings& wanted
       return tl::unexpected(locked.error());
     }
     return true;
-  });
+  };
+  auto view = change(true, enter);
+  // Who leaves lets go of its lock file a moment after the view without it was written.
+  const auto end = std::chrono::steady_clock::now() + time_to_leave;
+  while (!view && stranger && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(between_looks);
+    view = change(true, enter);
+  }
   // After a failure the unlocked file stays: should the commit have succeeded after all, it shows
   // that this member is dead. Otherwise it is swept.
   if (!view) return view;
   self_ = self.id;
+  key_ = view->key;
   lock_ = std::move(lock);
   return view;
 }
@@ -231,7 +270,7 @@ Expected<void> EmbeddedRegistry::leave() {
       next.process_spaces.erase(next.process_spaces.begin() + position);
       return true;
     });
-    if (!view) return tl::unexpected(view.error());
+    if (!view && view.error().kind != Kind::lost) return tl::unexpected(view.error());
   } else if (opened.error().kind != Kind::lost) {
     return tl::unexpected(opened.error());
   }
@@ -246,7 +285,7 @@ Expected<View> EmbeddedRegistry::read() {
   const Transaction transaction(database, "BEGIN");
   const auto version = database.number("PRAGMA data_version");
   if (database.ok() && seen_ && version == seen_version_) return seen_->view;
-  auto stored = load_view(database);
+  auto stored = load();
   if (!stored) return tl::unexpected(stored.error());
   remember(*stored, version);
   return stored->view;

@@ -10,6 +10,10 @@
 //
 // If a lock file is missing, somebody tidied up. Its owner puts it back at its next call; until
 // then the member counts as alive, unless its process is gone.
+//
+// The registry may be emptied or restored in place. Its members then give up, since others may be
+// granted their locks. Nobody joins while one who is not in it still holds a lock file: that one
+// belongs to the view that was lost, and has not noticed yet.
 #pragma once
 
 #include <sys/types.h>
@@ -66,6 +70,8 @@ class EmbeddedRegistry final : public Registry {
   void close();
   Expected<void> mend_lock_file();
   Expected<View> change(bool create, const Edit& edit);
+  // An error also if this is no longer the registry that this node joined.
+  Expected<StoredView> load();
   Expected<View> read();
   void remember(const StoredView& stored, std::int64_t version);
   [[nodiscard]] std::optional<FileState> look_at_database() const;
@@ -85,6 +91,8 @@ class EmbeddedRegistry final : public Registry {
   // database; a process stopped while it holds one would keep the others from changing the view.
   std::optional<FileState> seen_state_;
   std::optional<std::uint64_t> self_;
+  std::uint64_t key_ = 0;     // of the cluster, once joined
+  std::uint32_t newest_ = 0;  // epoch seen since then
   std::unique_ptr<LockFile> lock_;
 };
 

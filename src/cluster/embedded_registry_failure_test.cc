@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "cluster/embedded_registry.h"
 #include "cluster/registry_testing.h"
@@ -32,6 +33,9 @@ struct FailureTest : testing::Test {
     ASSERT_EQ(sqlite3_open(file.c_str(), &connection), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(connection);
+  }
+  [[nodiscard]] std::size_t lock_files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(place / "members"), {}));
   }
   void make_cluster() const {
     EmbeddedRegistry a(place);
@@ -220,6 +224,18 @@ TEST_F(FailureTest, FlippedBytes) {
   EXPECT_GT(errors, 50);
 }
 
+// A registry of a program that did not write down when somebody crashed.
+TEST_F(FailureTest, NoMomentOfACrash) {
+  make_cluster();
+  change_database("DROP TABLE crash");
+  EmbeddedRegistry a(place);
+  EXPECT_FALSE(EmbeddedRegistry(place).current()->crash_moment);
+  ASSERT_EQ(summary(a.join(member_named("a"), running("nxr"))), "a @ 2 crashed");
+  EXPECT_TRUE(EmbeddedRegistry(place).current()->crash_moment);
+  change_database("UPDATE crash SET epoch = 1");  // of an earlier one
+  EXPECT_FALSE(EmbeddedRegistry(place).current()->crash_moment);
+}
+
 TEST_F(FailureTest, TheLastEpoch) {
   make_cluster();
   change_database("UPDATE cluster SET epoch = 8388606");
@@ -248,6 +264,61 @@ TEST_F(FailureTest, TheDirectoryIsRemoved) {
   EXPECT_TRUE(a.leave());
   EXPECT_EQ(summary(a.current()), "b @ 1");
   EXPECT_EQ(summary(a.join(member_named("a"), {})), "b a @ 2");
+}
+
+// ---- a registry that goes back in place
+
+TEST_F(FailureTest, ARegistryWithAnOlderViewIsNotTheOneThatWasJoined) {
+  EmbeddedRegistry a(place);
+  ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
+  ASSERT_EQ(summary(a.reconsider(true)), "a @ 2");
+  change_database("UPDATE cluster SET epoch = 1");
+  const auto lost = AllOf(StartsWith("lost: registry " + file.string()),
+                          HasSubstr("it went back from view 2 to view 1"));
+  EXPECT_THAT(summary(a.current()), lost);
+  EXPECT_THAT(summary(a.reconsider(true)), lost);  // and nothing is written into it
+  EXPECT_EQ(summary(EmbeddedRegistry(place).current()), "a @ 1");
+  EXPECT_TRUE(a.leave());
+  EXPECT_EQ(lock_files(), 0U);
+}
+
+TEST_F(FailureTest, ARegistryOfAnotherClusterIsNotTheOneThatWasJoined) {
+  EmbeddedRegistry a(place);
+  ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
+  change_database("UPDATE cluster SET key = 4711, epoch = 9");
+  const auto lost = AllOf(StartsWith("lost: "), HasSubstr("it belongs to another cluster now"));
+  EXPECT_THAT(summary(a.current()), lost);
+  EXPECT_THAT(summary(a.reconsider(true)), lost);
+  EXPECT_TRUE(a.leave());
+}
+
+// Who lives holds its lock file, and so a newcomer sees that there is another cluster.
+TEST_F(FailureTest, NoSecondClusterIsFoundedBesideTheLiving) {
+  EmbeddedRegistry a(place);
+  ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
+  std::ofstream(file, std::ios::trunc).close();
+  EmbeddedRegistry b(place);
+  EXPECT_THAT(summary(b.join(member_named("b"), running("nxr"))),
+              AllOf(StartsWith("refused: "), HasSubstr(place.string()),
+                    HasSubstr("a node that is not in it still runs")));
+  EXPECT_THAT(summary(a.current()), AllOf(StartsWith("lost: "), HasSubstr("it was emptied")));
+  EXPECT_THAT(summary(a.reconsider(false)), StartsWith("lost: "));
+  EXPECT_TRUE(a.leave());
+  EXPECT_EQ(summary(b.join(member_named("b"), running("nxr"))), "b @ 1");
+}
+
+// A member that leaves lets go of its file a moment after it is gone from the view.
+TEST_F(FailureTest, WhoJustLeftDoesNotKeepOthersOut) {
+  make_cluster();
+  LockFile leaving;
+  ASSERT_TRUE(leaving.create(place / "members" / "19.lock"));
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    leaving.release();
+  });
+  EmbeddedRegistry b(place);
+  EXPECT_EQ(summary(b.join(member_named("b"), running("nxr"))), "b @ 2 crashed");
+  other.join();
 }
 
 TEST_F(FailureTest, PathsThatCannotBe) {

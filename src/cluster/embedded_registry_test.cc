@@ -101,6 +101,26 @@ TEST_F(EmbeddedRegistryTest, WhoVanishesIsDeadAndDropped) {
   EXPECT_EQ(lock_files(), 1U);
 }
 
+TEST_F(EmbeddedRegistryTest, TheMomentOfACrashIsKept) {
+  EmbeddedRegistry a(place);
+  ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
+  const auto before = Moment::now();
+  {
+    EmbeddedRegistry b(place);
+    ASSERT_TRUE(b.join(member_named("b"), {}));
+    EXPECT_FALSE(b.current()->crash_moment);
+  }
+  const auto view = a.reconsider(false);
+  const auto after = Moment::now();
+  ASSERT_TRUE(view && view->crash_moment);
+  EXPECT_EQ(view->crash_moment->boot, before.boot);
+  EXPECT_LE(before.ns, view->crash_moment->ns);
+  EXPECT_LE(view->crash_moment->ns, after.ns);
+  EmbeddedRegistry c(place);
+  EXPECT_EQ(c.join(member_named("c"), {})->crash_moment, view->crash_moment);
+  EXPECT_EQ(EmbeddedRegistry(place).current(), c.current());
+}
+
 TEST_F(EmbeddedRegistryTest, WhoJoinsOrLeavesDropsTheDeadToo) {
   EmbeddedRegistry a(place);
   ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
@@ -150,6 +170,22 @@ TEST_F(EmbeddedRegistryTest, MayJoinAgainAfterLeaving) {
   ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
   ASSERT_TRUE(a.leave());
   EXPECT_EQ(summary(a.join(member_named("a"), running("dir"))), "a @ 3");
+}
+
+TEST_F(EmbeddedRegistryTest, HasRoomForSoManyAndNoMore) {
+  std::vector<std::unique_ptr<EmbeddedRegistry>> all;
+  for (std::size_t i = 0; i < most_members; ++i) {
+    all.push_back(std::make_unique<EmbeddedRegistry>(place));
+    ASSERT_TRUE(all.back()->join(member_named(std::to_string(i)), running("nxr")));
+  }
+  EmbeddedRegistry more(place);
+  EXPECT_EQ(summary(more.join(member_named("more"), {})),
+            "refused: a cluster has at most 128 members");
+  EXPECT_EQ(more.current()->epoch, most_members);
+  EXPECT_EQ(lock_files(), most_members);
+  all.pop_back();  // dies
+  EXPECT_TRUE(more.join(member_named("more"), {}));
+  EXPECT_EQ(more.current()->size(), most_members);
 }
 
 TEST_F(EmbeddedRegistryTest, LeftoverFilesAreSwept) {

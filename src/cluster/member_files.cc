@@ -10,9 +10,6 @@
 #include <csignal>
 #include <string_view>
 #include <system_error>
-#include <vector>
-
-#include "cluster/lock_file.h"
 
 namespace turno::cluster {
 
@@ -65,16 +62,25 @@ void MemberFiles::remove(std::uint64_t id) const {
   fs::remove(path_of(id), ignored);
 }
 
-void MemberFiles::sweep(const View& view) const {
+std::vector<fs::path> MemberFiles::strangers(const View& view, LockState state) const {
   std::error_code error;
-  std::vector<fs::path> leftovers;
+  std::vector<fs::path> found;
   for (fs::directory_iterator file(directory_, error), end; !error && file != end;
        file.increment(error)) {
     const auto id = owner_of(file->path().filename().native());
     if (id == 0 || view.find(id) != nullptr) continue;
-    if (look_at_lock(file->path()) == LockState::free) leftovers.push_back(file->path());
+    if (look_at_lock(file->path()) == state) found.push_back(file->path());
   }
-  for (const auto& file : leftovers) fs::remove(file, error);
+  return found;
+}
+
+void MemberFiles::sweep(const View& view) const {
+  std::error_code ignored;
+  for (const auto& file : strangers(view, LockState::free)) fs::remove(file, ignored);
+}
+
+bool MemberFiles::any_stranger(const View& view) const {
+  return !strangers(view, LockState::held).empty();
 }
 
 }  // namespace turno::cluster

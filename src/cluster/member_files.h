@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "cluster/lock_file.h"
 #include "cluster/view_table.h"
 
 namespace turno::cluster {
@@ -29,7 +31,14 @@ class MemberFiles {
   // that writes. Who joins makes its file inside one too, so no file is half made.
   void sweep(const View& view) const;
 
+  // Whether somebody lives who is no member. REQUIRES: as above.
+  [[nodiscard]] bool any_stranger(const View& view) const;
+
  private:
+  // The files of those who are no members and whose locks are in this state.
+  [[nodiscard]] std::vector<std::filesystem::path> strangers(const View& view,
+                                                             LockState state) const;
+
   std::filesystem::path directory_;
 };
 

@@ -1,17 +1,21 @@
-// A node with one lock, through views: what the checker explores and the simulator runs, so that
-// recovery is known to be right before it meets a socket. The daemon does the same for many locks
-// (node/lock_table.h) with the same cluster::Lock.
+// A member with one desk, through views: what the checker explores and the simulator runs, so that
+// the desk is known to be right before it meets a socket. A node has the same desks, by name
+// (node/lock_table.h).
 //
-// Nodes are numbered for ever here; inside a view they are numbered from 0 in the same order. The
+// Members are numbered for ever here; inside a view they are numbered from 0 in the same order. The
 // home is the last member, so that both a crash and a join can move it.
 //
 // Assumes channels that keep order (as the links of a cluster do), and a registry that lets nobody
 // be taken for dead who lives.
 #pragma once
 
-#include <boost/container/small_vector.hpp>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
 
-#include "cluster/lock.h"
+#include "cluster/desk.h"
 #include "core/protocol.h"
 
 namespace turno::cluster {
@@ -19,55 +23,56 @@ namespace turno::cluster {
 template <Protocol P>
 struct Recovering {
   static constexpr Info info = P::info;
-  // Recovery without one of its rules, for the checker to refute.
-  enum class Without : std::uint8_t { nothing, all_reports, epochs, fence_epoch, fence_floor };
+  using Without = Rules::Without;
 
-  struct Message : LockMessage<P> {
+  struct Message : DeskMessage<typename P::Message> {
     std::uint32_t epoch = 0;
-    static constexpr std::array<std::string_view, 8> labels = {
-        "kind", "instance", "holder", "count", "holds", "free", "inner", "epoch"};
+    static constexpr std::array<std::string_view, 7> labels = {
+        "kind", "instance", "holdings", "count", "clear", "inner", "epoch"};
     [[nodiscard]] auto fields() const {
-      return std::tuple_cat(LockMessage<P>::fields(), std::tie(epoch));
+      return std::tuple_cat(DeskMessage<typename P::Message>::fields(), std::tie(epoch));
     }
     bool operator==(const Message&) const = default;
   };
   using Out = Effects<Message>;
-  using Kind = typename LockMessage<P>::Kind;
-
-  struct Early {
-    NodeId from;
-    Instance instance = 0;
-    typename P::Message inner{};
-    [[nodiscard]] auto fields() const { return std::tie(from, instance, inner); }
-    bool operator==(const Early&) const = default;
-  };
+  using Kind = Note::Kind;
   enum class Life : std::uint8_t { absent, present, crashed };
+
+  // The lock delay, and then those of the algorithm.
+  static constexpr auto timers = [] {
+    if constexpr (HasTimers<P>) {
+      std::array<std::string_view, 1 + P::timers.size()> all{"lock delay"};
+      std::copy(P::timers.begin(), P::timers.end(), all.begin() + 1);
+      return all;
+    } else {
+      return std::array<std::string_view, 1>{"lock delay"};
+    }
+  }();
 
   NodeId self;
   const Setup* setup = nullptr;  // of the first view
   bool joined = false;           // was not a member of the first view
-  Without without = Without::nothing;
 
   Life life = Life::present;
   std::uint32_t epoch = 0;  // of the view that this node knows; 0: none yet
   NodeSet members;
-  Lock<P> lock;
-  Book book;
-  boost::container::small_vector<Early, 2> early;  // of instances that it does not know yet
-  std::uint8_t retired = 0;                        // how often it retired the lock
+  Desk<P> desk;
+  Ledger ledger;
+  bool was_home = false;     // in the view before
+  std::uint8_t retired = 0;  // how often it retired the lock
+  std::uint8_t spoilt = 0;   // how often it was sent what cannot be
 
-  static constexpr std::array<std::string_view, 7> labels = {"life", "epoch", "members", "lock",
-                                                             "book", "early", "retired"};
+  static constexpr std::array<std::string_view, 8> labels = {
+      "life", "epoch", "members", "desk", "ledger", "was home", "retired", "spoilt"};
   [[nodiscard]] auto fields() const {
-    return std::tie(life, epoch, members, lock, book, early, retired);
+    return std::tie(life, epoch, members, desk, ledger, was_home, retired, spoilt);
   }
   bool operator==(const Recovering&) const = default;
 
-  static Recovering resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Recovering resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Recovering node;
     node.self = self;
     node.setup = &setup;
-    node.without = static_cast<Without>(setup.departure);
     node.joined = setup.absent.contains(self);
     if (node.joined) {
       node.life = Life::absent;
@@ -76,73 +81,133 @@ struct Recovering {
     node.epoch = setup.epoch;
     for (std::size_t i = 0; i < setup.size(); ++i)
       if (!setup.absent.contains(NodeId{i})) node.members.insert(NodeId{i});
-    if (node.place().at_home()) node.lock.begin_home({});
+    if (node.context().at_home()) node.desk.begin_home(node.ledger, false);
     return node;
   }
 
-  void request(Demand, Out& out) {
-    typename Lock<P>::Out inner;
-    lock.request(place(), inner);
-    perform(inner, out);
-  }
+  // ---- its users, who are numbered from 0
+
+  void request(Demand, Out& out) { ask(0, out); }
   void release(Out& out) {
-    if (!present()) return;  // taken for dead
-    typename Lock<P>::Out inner;
-    lock.release(place(), inner);
-    perform(inner, out);
+    if (present())
+      step({.kind = EventKind::leave, .fence = desk.turn.fence}, out);  // else: cut off
   }
+  void ask(std::uint32_t user, Out& out) {
+    step({.kind = EventKind::ask, .user = UserId{user} + 1}, out);
+  }
+  void attempt(std::uint32_t user, Out& out) {
+    step({.kind = EventKind::attempt, .user = UserId{user} + 1}, out);
+  }
+  void give_up(std::uint32_t user, Out& out) {
+    step({.kind = EventKind::withdraw, .user = UserId{user} + 1}, out);
+  }
+  // Its grant was taken away before, because its time to live was over, and it does not know.
+  void leave_late(Fence fence, Out& out) { step({.kind = EventKind::leave, .fence = fence}, out); }
+
+  // ---- messages and timers
 
   [[nodiscard]] bool ready(const Message& message) const {
-    return !present() || message.epoch <= epoch || without == Without::epochs;
+    return !present() || message.epoch <= epoch || departs(Without::epochs);
   }
 
   void receive(NodeId from, const Message& message, Out& out) {
-    const bool of_this_view = message.epoch == epoch || without == Without::epochs;
+    const bool of_this_view = message.epoch == epoch || departs(Without::epochs);
     if (!present() || !of_this_view || !members.contains(from)) return;
-    const auto sender = number_in_view(from);
-    if (!lock.knows(message)) return keep(sender, message, out);
-    if (message.kind == Kind::gone) return drop_early(message.instance);
-    typename Lock<P>::Out inner;
-    lock.receive(place(), sender, message, inner);
-    if (message.kind == Kind::report && without == Without::all_reports) {
-      lock.home.missing.clear();
-      lock.conclude(place(), inner);
-    }
-    deliver_early(inner);
-    perform(inner, out);
+    if (message.kind == Kind::reported) ledger.unreported.erase(number_in_view(from));
+    step({.kind = EventKind::receive, .from = number_in_view(from), .note = &message}, out);
   }
+
+  void expire(std::uint8_t timer, Out& out) {
+    if (timer > 0)
+      return step({.kind = EventKind::expire, .timer = static_cast<std::uint8_t>(timer - 1)}, out);
+    ledger.delayed = false;
+    step({.kind = EventKind::delay_over}, out);
+  }
+  // The delay is long enough for clients of the dead to notice.
+  static bool still_expected(const Snapshot<Recovering>& world, NodeId, std::uint8_t timer) {
+    if (timer > 0) return false;
+    for (std::size_t i = 0; i < world.nodes.size(); ++i)
+      if (world.nodes[i].crashed() && world.users[i].inside) return true;
+    return false;
+  }
+
+  // What a node may do by itself, now or later: tell the home that its user stays, if somebody
+  // tries.
+  [[nodiscard]] std::uint32_t choices() const {
+    const auto& turn = desk.turn;
+    const bool may = setup->desk.tries && present() && turn.is_used() && !desk.noted &&
+                     desk.phase == Desk<P>::Phase::open;
+    return may ? 1 : 0;
+  }
+  void choose(std::uint32_t, Out& out) { step({.kind = EventKind::linger}, out); }
+  [[nodiscard]] static std::string choice_name(std::uint32_t) { return "its user stays inside"; }
+
+  // Of those who try at once, somebody gets in (in a single view, if nobody gives up); and in the
+  // end the home takes nobody for somebody who is inside.
+  static std::string_view unmet_goal(const Snapshot<Recovering>& world) {
+    if (!world.nodes[0].setup->desk.tries) return {};
+    bool entered = false, changed = false;
+    for (std::size_t i = 0; i < world.nodes.size(); ++i) {
+      const auto& node = world.nodes[i];
+      entered |= node.desk.last > 0 || node.ledger.floor > 0;
+      changed |= node.changes() > 0;
+      if (world.users[i].inside) return {};
+    }
+    for (const auto& node : world.nodes)
+      if (node.present() && !node.desk.home.occupied.empty())
+        return "the home takes it for held, and nobody is inside";
+    return entered || changed ? "" : "every try has failed, although nobody was in the way";
+  }
+
+  // ---- views
 
   void crash() {
     const auto dead = self;
-    *this = Recovering{.self = dead, .setup = setup, .joined = joined, .without = without};
+    *this = Recovering{.self = dead, .setup = setup, .joined = joined};
     life = Life::crashed;
   }
   void join() { life = Life::present; }
 
   void adopt(const ViewChange& view, Out& out) {
+    NodeSet gone, all;
+    std::size_t number = 0;
+    members.for_each([&](NodeId member) {
+      if (!view.members.contains(member)) gone.insert(NodeId{number});
+      ++number;
+    });
+    // Who joins does not know when it was that somebody crashed.
+    const bool crash = epoch == 0 ? view.epoch > setup->epoch + 1 : !gone.empty();
+    const bool delayed = setup->desk.delay && (crash || ledger.delayed);
+    was_home = setup->desk.forgetful && epoch > 0 && context().at_home();
     epoch = view.epoch;
     members = view.members;
-    book = {};
-    early.clear();
-    const auto here = place();
-    if (here.at_home()) {
-      NodeSet all;
-      for (std::size_t i = 0; i < members.size(); ++i) all.insert(NodeId{i});
-      lock.begin_home(all);
+    for (std::size_t i = 0; i < members.size(); ++i) all.insert(NodeId{i});
+    const bool at_home = context().at_home();
+    auto others = all;
+    others.erase(context().self);
+    ledger = ledger.next(others, delayed);
+    // Of no use where nothing is forgotten: worlds that differ in nothing else are equal.
+    if (!setup->desk.forgetful) ledger = {.delayed = delayed};
+    step({.kind = EventKind::adopt, .gone = &gone, .missing = at_home ? &all : nullptr}, out);
+    if (at_home && !desk.home.clear) {
+      out.arm(0, delay_ns);
     } else {
-      lock.home = {};
+      out.disarm(0);
     }
-    typename Lock<P>::Out inner;
-    lock.adopt(here, inner);
-    perform(inner, out);
+    if (!at_home && context().rules.collective)
+      out.send(number_for_ever(context().home), message({.kind = Kind::reported}));
   }
+  static constexpr std::int64_t delay_ns = 1'000'000'000;
 
-  [[nodiscard]] bool retirable() const { return present() && lock.retirable(); }
+  [[nodiscard]] bool retirable() const { return present() && desk.home.lives(); }
   void retire(Out& out) {
     ++retired;
-    typename Lock<P>::Out inner;
-    lock.retire(place(), inner);
-    perform(inner, out);
+    step({.kind = EventKind::retire}, out);
+  }
+  [[nodiscard]] bool spoilable() const { return present() && desk.phase == Desk<P>::Phase::open; }
+  void spoil(Out& out) {
+    ++spoilt;
+    step({.kind = EventKind::spoil}, out);
   }
 
   [[nodiscard]] bool present() const { return life == Life::present; }
@@ -153,14 +218,25 @@ struct Recovering {
   }
 
  private:
-  [[nodiscard]] Place place() {
+  using EventKind = typename Desk<P>::Event::Kind;
+
+  [[nodiscard]] bool departs(Without rule) const {
+    return setup->departure == static_cast<std::uint8_t>(rule);
+  }
+
+  [[nodiscard]] Context context() {
     const NodeId home{members.size() - 1};
-    const auto fenced = without == Without::fence_epoch ? setup->epoch : epoch;
-    if (without == Without::fence_floor) book.floor = 0;
+    const auto fenced = departs(Without::fence_epoch) ? setup->epoch : epoch;
+    const auto& wanted = setup->desk;
     return {.setup = &setup->arrange(fenced, members.size(), home),
             .self = number_in_view(self),
             .home = home,
-            .book = &book};
+            .ledger = &ledger,
+            .rules = {.in_a_row = wanted.in_a_row,
+                      .eager = wanted.eager,
+                      .collective = wanted.collective,
+                      .tries = wanted.tries,
+                      .without = static_cast<Without>(setup->departure)}};
   }
 
   [[nodiscard]] NodeId number_in_view(NodeId node) const {
@@ -177,46 +253,35 @@ struct Recovering {
     return found;
   }
 
-  // Of an instance that this node does not know (yet, or any more) it asks the home.
-  void keep(NodeId from, const Message& message, Out& out) {
-    const auto here = place();
-    if (here.at_home()) return;  // the home knows all that live
-    const bool asked = std::any_of(early.begin(), early.end(), [&](const Early& other) {
-      return other.instance == message.instance;
-    });
-    early.push_back({from, message.instance, message.inner});
-    if (asked) return;
-    typename Lock<P>::Out inner;
-    inner.send(here.home, {.kind = Kind::query, .instance = message.instance});
-    perform(inner, out);
-  }
-  void drop_early(Instance instance) {
-    early.erase(std::remove_if(early.begin(), early.end(),
-                               [&](const Early& other) { return other.instance == instance; }),
-                early.end());
-  }
-  void deliver_early(typename Lock<P>::Out& out) {
-    if (early.empty() || lock.phase != Lock<P>::Phase::open) return;
-    const auto waiting = early;
-    const auto instance = lock.instance;
-    drop_early(instance);
-    for (const auto& message : waiting)
-      if (message.instance == instance)
-        lock.receive(place(), message.from, {.instance = instance, .inner = message.inner}, out);
-  }
+  [[nodiscard]] Message message(const Note& note) const { return {{note}, epoch}; }
 
-  void perform(const typename Lock<P>::Out& inner, Out& out) {
+  void step(const typename Desk<P>::Event& event, Out& out) {
+    typename Desk<P>::Out inner;
+    desk.step(context(), event, inner);
+    // Honest members send nothing that cannot be.
+    TURNO_ASSERT(!inner.spoilt || event.kind == EventKind::spoil || setup->departure != 0);
     for (const auto& send : inner.sends()) {
-      const Message message{send.message, epoch};
+      const Message sent{send.message, epoch};
       if (send.to != inner.everyone) {
-        out.send(number_for_ever(send.to), message);
+        out.send(number_for_ever(send.to), sent);
         continue;
       }
       members.for_each([&](NodeId member) {
-        if (member != self) out.send(member, message);
+        if (member != self) out.send(member, sent);
       });
     }
-    if (inner.granted()) out.grant(*inner.granted());
+    for (const auto& alarm : inner.alarms())
+      out.arm(static_cast<std::uint8_t>(alarm.timer + 1), alarm.delay_ns);
+    if (inner.granted()) out.grant(*inner.granted(), static_cast<std::uint32_t>(inner.user - 1));
+    if (inner.refused != no_user) out.refuse(static_cast<std::uint32_t>(inner.refused - 1));
+    if (setup->desk.forgetful) forget();
+  }
+
+  // As a node does: what is idle is thrown away, and made anew when it is needed.
+  void forget() {
+    if (!desk.idle(ledger, context().rules)) return;
+    desk = {};
+    if (context().at_home()) desk.begin_home(ledger, was_home);
   }
 };
 

@@ -37,18 +37,51 @@ using check::Verdict;
 
 struct System {
   std::string_view name;
-  std::size_t nodes = 3;  // those that join are the last of them
-  std::uint16_t requests = 1;
+  std::size_t nodes = 3;       // those that join are the last of them
+  std::uint16_t requests = 1;  // of each member, by whichever of its users
   std::uint32_t crashes = 0, joins = 0, retirements = 0;
-  bool overlapping = false;
+  DeskSetup desk{};
+  std::uint32_t withdrawals = 0, lapses = 0, spoils = 0, early_timeouts = 0;
 };
 
+// One user a member, who dies with it.
 constexpr System one_crash{"one_crash", 3, 1, 1};
 constexpr System two_crashes{"two_crashes", 3, 1, 2};
 constexpr System two_retirements{"two_retirements", 2, 2, 1, 0, 2};
 constexpr System one_join{"one_join", 3, 1, 0, 1};
-constexpr System two_overlapping{"two_overlapping", 2, 2, 1, 0, 1, true};
-constexpr System three_overlapping{"three_overlapping", 3, 2, 1, 0, 0, true};
+// Two users a member, in turns of two, who may give up waiting; the time of one may be over.
+constexpr DeskSetup two_users{.users = 2, .in_a_row = 2, .forgetful = true};
+constexpr System turns{.name = "turns",
+                       .nodes = 2,
+                       .requests = 3,
+                       .retirements = 1,
+                       .desk = two_users,
+                       .withdrawals = 1};
+constexpr System lapses{
+    .name = "lapses", .nodes = 2, .requests = 2, .crashes = 1, .desk = two_users, .lapses = 1};
+// Clients outlive their node: what it had is kept until they know. (Here and above idle desks are
+// forgotten, as nodes do.)
+constexpr DeskSetup delay{.delay = true, .forgetful = true};
+constexpr System escrow{.name = "escrow", .nodes = 3, .crashes = 1, .desk = delay};
+constexpr System escrow_for_two{
+    .name = "escrow_for_two",
+    .nodes = 2,
+    .requests = 2,
+    .crashes = 1,
+    .retirements = 1,
+    .desk = {.users = 2, .in_a_row = 2, .delay = true, .forgetful = true}};
+// Users who only try.
+constexpr System tries{
+    .name = "tries", .nodes = 3, .requests = 2, .desk = {.tries = true, .forgetful = true}};
+constexpr System tries_and_retirement{.name = "tries_and_retirement",
+                                      .nodes = 3,
+                                      .retirements = 1,
+                                      .desk = {.tries = true, .forgetful = true}};
+// Peers that send what cannot be.
+constexpr System spoils{.name = "spoils", .nodes = 2, .requests = 2, .crashes = 1, .spoils = 1};
+// Members that ask ahead for a user that comes back.
+constexpr System eager{
+    .name = "eager", .nodes = 2, .requests = 3, .retirements = 1, .desk = {.eager = true}};
 
 struct Count {
   std::string_view algorithm;
@@ -57,145 +90,305 @@ struct Count {
 };
 
 constexpr Count counts[] = {
-    {"central", one_crash, 5038, 13272},
-    {"lamport", one_crash, 620376, 2555300},
-    {"ricart-agrawala", one_crash, 132125, 486258},
-    {"carvalho-roucairol", one_crash, 133650, 490243},
-    {"maekawa", one_crash, 41015, 120573},
-    {"token-ring", one_crash, 13139, 40607},
-    {"suzuki-kasami", one_crash, 58881, 208045},
-    {"raymond", one_crash, 6600, 17125},
-    {"raymond-piggyback", one_crash, 6708, 17357},
-    {"naimi-trehel", one_crash, 7233, 18831},
-    {"nxr", one_crash, 7263, 18865},
-    {"nxr-b", one_crash, 7151, 18629},
-    {"nxr-bh", one_crash, 7335, 18993},
-    {"dir", one_crash, 7229, 18827},
-    {"central", two_retirements, 9968, 24778},
-    {"lamport", two_retirements, 104546, 269891},
-    {"ricart-agrawala", two_retirements, 42489, 106812},
-    {"carvalho-roucairol", two_retirements, 35084, 87831},
-    {"maekawa", two_retirements, 89908, 225323},
-    {"token-ring", two_retirements, 34981, 90394},
-    {"suzuki-kasami", two_retirements, 16391, 39734},
-    {"raymond", two_retirements, 15400, 37601},
-    {"raymond-piggyback", two_retirements, 15400, 37601},
-    {"naimi-trehel", two_retirements, 15400, 37601},
-    {"nxr", two_retirements, 15400, 37601},
-    {"nxr-b", two_retirements, 15400, 37601},
-    {"nxr-bh", two_retirements, 16283, 39430},
-    {"dir", two_retirements, 15400, 37601},
-    {"central", one_join, 2464, 6783},
-    {"lamport", one_join, 78285, 284455},
-    {"ricart-agrawala", one_join, 28282, 95963},
-    {"carvalho-roucairol", one_join, 28170, 95704},
-    {"maekawa", one_join, 11609, 33610},
-    {"token-ring", one_join, 5574, 17644},
-    {"suzuki-kasami", one_join, 11637, 37754},
-    {"raymond", one_join, 3516, 9767},
-    {"raymond-piggyback", one_join, 3550, 9829},
-    {"naimi-trehel", one_join, 3536, 9763},
-    {"nxr", one_join, 3599, 9819},
-    {"nxr-b", one_join, 3484, 9643},
-    {"nxr-bh", one_join, 3528, 9709},
-    {"dir", one_join, 3542, 9899},
-    {"central", two_crashes, 15788, 50978},
-    {"ricart-agrawala", two_crashes, 668567, 2835161},
-    {"carvalho-roucairol", two_crashes, 680261, 2874124},
-    {"maekawa", two_crashes, 178312, 637220},
-    {"token-ring", two_crashes, 48949, 175490},
-    {"suzuki-kasami", two_crashes, 212687, 868709},
-    {"raymond", two_crashes, 22802, 72854},
-    {"raymond-piggyback", two_crashes, 23269, 74112},
-    {"naimi-trehel", two_crashes, 25796, 82428},
-    {"nxr", two_crashes, 25866, 82550},
-    {"nxr-b", two_crashes, 25589, 81761},
-    {"nxr-bh", two_crashes, 26332, 83705},
-    {"dir", two_crashes, 25780, 82404},
-    {"nxr-b", two_overlapping, 5842, 14064},
-    {"nxr-b", three_overlapping, 79917, 228708},
-    {"nxr-bh", two_overlapping, 6629, 15829},
-    {"nxr-bh", three_overlapping, 126181, 358016},
+    {"central", one_crash, 5357, 13967},
+    {"lamport", one_crash, 632267, 2600697},
+    {"ricart-agrawala", one_crash, 134223, 491240},
+    {"carvalho-roucairol", one_crash, 135726, 495198},
+    {"maekawa", one_crash, 42861, 125773},
+    {"token-ring", one_crash, 14003, 42811},
+    {"suzuki-kasami", one_crash, 60144, 213404},
+    {"raymond", one_crash, 6841, 17866},
+    {"raymond-piggyback", one_crash, 6945, 18086},
+    {"naimi-trehel", one_crash, 7483, 19599},
+    {"nxr", one_crash, 7509, 19629},
+    {"nxr-b", one_crash, 7401, 19397},
+    {"nxr-bh", one_crash, 7579, 19743},
+    {"dir", one_crash, 7471, 19587},
+    {"central", two_retirements, 10090, 25103},
+    {"lamport", two_retirements, 104590, 270213},
+    {"ricart-agrawala", two_retirements, 42541, 107115},
+    {"carvalho-roucairol", two_retirements, 35182, 88171},
+    {"maekawa", two_retirements, 90058, 225846},
+    {"token-ring", two_retirements, 35222, 91010},
+    {"suzuki-kasami", two_retirements, 16223, 39493},
+    {"raymond", two_retirements, 15235, 37358},
+    {"raymond-piggyback", two_retirements, 15235, 37358},
+    {"naimi-trehel", two_retirements, 15235, 37358},
+    {"nxr", two_retirements, 15235, 37358},
+    {"nxr-b", two_retirements, 15235, 37358},
+    {"nxr-bh", two_retirements, 16122, 39201},
+    {"dir", two_retirements, 15235, 37358},
+    {"central", one_join, 2782, 7770},
+    {"lamport", one_join, 80523, 292316},
+    {"ricart-agrawala", one_join, 25476, 84123},
+    {"carvalho-roucairol", one_join, 25291, 83650},
+    {"maekawa", one_join, 11031, 31397},
+    {"token-ring", one_join, 6261, 19754},
+    {"suzuki-kasami", one_join, 12075, 39294},
+    {"raymond", one_join, 3864, 10953},
+    {"raymond-piggyback", one_join, 3898, 11015},
+    {"naimi-trehel", one_join, 3878, 10800},
+    {"nxr", one_join, 3945, 10856},
+    {"nxr-b", one_join, 3818, 10660},
+    {"nxr-bh", one_join, 3862, 10726},
+    {"dir", one_join, 3966, 11347},
+    {"central", two_crashes, 16600, 53730},
+    {"ricart-agrawala", two_crashes, 612923, 2597677},
+    {"carvalho-roucairol", two_crashes, 623795, 2634108},
+    {"maekawa", two_crashes, 181058, 648182},
+    {"token-ring", two_crashes, 51243, 183511},
+    {"suzuki-kasami", two_crashes, 216637, 895831},
+    {"raymond", two_crashes, 23644, 76617},
+    {"raymond-piggyback", two_crashes, 24073, 77778},
+    {"naimi-trehel", two_crashes, 26681, 86478},
+    {"nxr", two_crashes, 26746, 86594},
+    {"nxr-b", two_crashes, 26482, 85827},
+    {"nxr-bh", two_crashes, 27170, 87623},
+    {"dir", two_crashes, 26655, 86428},
+    {"central", turns, 51154, 111513},
+    {"lamport", turns, 255750, 625526},
+    {"ricart-agrawala", turns, 133296, 299211},
+    {"carvalho-roucairol", turns, 75887, 175405},
+    {"maekawa", turns, 348363, 766296},
+    {"token-ring", turns, 76809, 177603},
+    {"suzuki-kasami", turns, 55580, 127200},
+    {"raymond", turns, 54115, 124848},
+    {"raymond-piggyback", turns, 54115, 124848},
+    {"naimi-trehel", turns, 54115, 124848},
+    {"nxr", turns, 54630, 125940},
+    {"nxr-b", turns, 54630, 125940},
+    {"nxr-bh", turns, 58033, 131767},
+    {"dir", turns, 54115, 124848},
+    {"central", lapses, 2666, 6882},
+    {"lamport", lapses, 13084, 37094},
+    {"ricart-agrawala", lapses, 4877, 12831},
+    {"carvalho-roucairol", lapses, 4015, 10331},
+    {"maekawa", lapses, 14596, 38789},
+    {"token-ring", lapses, 3795, 10539},
+    {"suzuki-kasami", lapses, 2789, 7080},
+    {"raymond", lapses, 2684, 6862},
+    {"raymond-piggyback", lapses, 2684, 6862},
+    {"naimi-trehel", lapses, 2684, 6862},
+    {"nxr", lapses, 2684, 6862},
+    {"nxr-b", lapses, 2684, 6862},
+    {"nxr-bh", lapses, 2744, 6985},
+    {"dir", lapses, 2684, 6862},
+    {"central", escrow, 9852, 26953},
+    {"lamport", escrow, 1182754, 4982661},
+    {"ricart-agrawala", escrow, 248993, 935117},
+    {"carvalho-roucairol", escrow, 247254, 935405},
+    {"maekawa", escrow, 82451, 254491},
+    {"token-ring", escrow, 24438, 76466},
+    {"suzuki-kasami", escrow, 116789, 432301},
+    {"raymond", escrow, 13307, 36478},
+    {"raymond-piggyback", escrow, 13523, 36957},
+    {"naimi-trehel", escrow, 14752, 40688},
+    {"nxr", escrow, 14698, 40358},
+    {"nxr-b", escrow, 14523, 39970},
+    {"nxr-bh", escrow, 14943, 40822},
+    {"dir", escrow, 14745, 40678},
+    {"central", escrow_for_two, 10203, 25032},
+    {"lamport", escrow_for_two, 61204, 161174},
+    {"ricart-agrawala", escrow_for_two, 25349, 64696},
+    {"carvalho-roucairol", escrow_for_two, 21321, 54376},
+    {"maekawa", escrow_for_two, 56115, 139601},
+    {"token-ring", escrow_for_two, 23065, 59314},
+    {"suzuki-kasami", escrow_for_two, 12518, 30830},
+    {"raymond", escrow_for_two, 12140, 30093},
+    {"raymond-piggyback", escrow_for_two, 12140, 30093},
+    {"naimi-trehel", escrow_for_two, 12140, 30093},
+    {"nxr", escrow_for_two, 12140, 30093},
+    {"nxr-b", escrow_for_two, 12140, 30093},
+    {"nxr-bh", escrow_for_two, 12501, 30789},
+    {"dir", escrow_for_two, 12140, 30093},
+    {"central", tries, 7914, 15677},
+    {"lamport", tries, 67882, 195232},
+    {"ricart-agrawala", tries, 21296, 49901},
+    {"carvalho-roucairol", tries, 14626, 32095},
+    {"maekawa", tries, 24613, 58787},
+    {"token-ring", tries, 27467, 71762},
+    {"suzuki-kasami", tries, 65575, 186933},
+    {"raymond", tries, 14175, 31435},
+    {"raymond-piggyback", tries, 14175, 31435},
+    {"naimi-trehel", tries, 16805, 38315},
+    {"nxr", tries, 16805, 38315},
+    {"nxr-b", tries, 16805, 38315},
+    {"nxr-bh", tries, 16897, 38573},
+    {"dir", tries, 16045, 36871},
+    {"central", tries_and_retirement, 2628, 5032},
+    {"lamport", tries_and_retirement, 111429, 328954},
+    {"ricart-agrawala", tries_and_retirement, 20622, 53219},
+    {"carvalho-roucairol", tries_and_retirement, 20502, 53024},
+    {"maekawa", tries_and_retirement, 18148, 44630},
+    {"token-ring", tries_and_retirement, 25641, 66825},
+    {"suzuki-kasami", tries_and_retirement, 22586, 60494},
+    {"raymond", tries_and_retirement, 2688, 5090},
+    {"raymond-piggyback", tries_and_retirement, 2688, 5090},
+    {"naimi-trehel", tries_and_retirement, 4126, 8352},
+    {"nxr", tries_and_retirement, 4126, 8352},
+    {"nxr-b", tries_and_retirement, 4126, 8352},
+    {"nxr-bh", tries_and_retirement, 4126, 8352},
+    {"dir", tries_and_retirement, 3358, 6502},
+    {"central", spoils, 9019, 22008},
+    {"lamport", spoils, 57175, 145468},
+    {"ricart-agrawala", spoils, 22793, 55819},
+    {"carvalho-roucairol", spoils, 18870, 45464},
+    {"maekawa", spoils, 56780, 140544},
+    {"token-ring", spoils, 17344, 43763},
+    {"suzuki-kasami", spoils, 12337, 29563},
+    {"raymond", spoils, 11656, 28116},
+    {"raymond-piggyback", spoils, 11656, 28116},
+    {"naimi-trehel", spoils, 11656, 28116},
+    {"nxr", spoils, 11656, 28116},
+    {"nxr-b", spoils, 11656, 28116},
+    {"nxr-bh", spoils, 12258, 29366},
+    {"dir", spoils, 11656, 28116},
+    {"nxr-b", eager, 7351, 11022},
+    {"nxr-bh", eager, 7601, 11312},
 };
 
 constexpr System crash_and_retirement{"crash_and_retirement", 3, 1, 1, 0, 1};
 constexpr System crash_and_join{"crash_and_join", 3, 1, 1, 1};
 constexpr System two_requests{"two_requests", 3, 2, 1};
 constexpr System two_requests_and_retirement{"two_requests_and_retirement", 3, 2, 1, 0, 1};
-constexpr System overlapping_and_retirement{"overlapping_and_retirement", 3, 2, 1, 0, 1, true};
 constexpr System two_crashes_and_retirement{"two_crashes_and_retirement", 3, 1, 2, 0, 1};
 constexpr System four_nodes{"four_nodes", 4, 1, 1};
 constexpr System four_nodes_and_join{"four_nodes_and_join", 4, 1, 1, 1};
+constexpr System escrow_and_join{
+    .name = "escrow_and_join", .nodes = 3, .crashes = 1, .joins = 1, .desk = delay};
+constexpr System escrow_twice{.name = "escrow_twice", .nodes = 3, .crashes = 2, .desk = delay};
+constexpr System turns_of_three{.name = "turns_of_three",
+                                .nodes = 3,
+                                .requests = 2,
+                                .crashes = 1,
+                                .desk = two_users,
+                                .withdrawals = 1};
+constexpr System tries_and_crash{.name = "tries_and_crash",
+                                 .nodes = 3,
+                                 .crashes = 1,
+                                 .desk = {.tries = true, .delay = true, .forgetful = true}};
+constexpr System eager_and_crash{
+    .name = "eager_and_crash", .nodes = 3, .requests = 3, .crashes = 1, .desk = {.eager = true}};
 
 // Each below five million states and two GiB; what is not here is larger.
 constexpr Count deep_counts[] = {
-    {"lamport", two_crashes, 3034434, 13979770},
-    {"central", crash_and_retirement, 57602, 176251},
-    {"maekawa", crash_and_retirement, 1911425, 7051166},
-    {"token-ring", crash_and_retirement, 406601, 1446860},
-    {"suzuki-kasami", crash_and_retirement, 4247851, 18021818},
-    {"raymond", crash_and_retirement, 81579, 250770},
-    {"raymond-piggyback", crash_and_retirement, 83073, 254762},
-    {"naimi-trehel", crash_and_retirement, 100500, 305412},
-    {"nxr", crash_and_retirement, 101076, 306849},
-    {"nxr-b", crash_and_retirement, 99099, 301195},
-    {"nxr-bh", crash_and_retirement, 101917, 309008},
-    {"dir", crash_and_retirement, 95772, 292532},
-    {"central", crash_and_join, 37209, 126697},
-    {"lamport", crash_and_join, 2443303, 10663725},
-    {"ricart-agrawala", crash_and_join, 775511, 3242180},
-    {"carvalho-roucairol", crash_and_join, 776533, 3244831},
-    {"maekawa", crash_and_join, 291607, 1048610},
-    {"token-ring", crash_and_join, 98963, 377587},
-    {"suzuki-kasami", crash_and_join, 295016, 1156844},
-    {"raymond", crash_and_join, 67208, 230497},
-    {"raymond-piggyback", crash_and_join, 67970, 232731},
-    {"naimi-trehel", crash_and_join, 74244, 250711},
-    {"nxr", crash_and_join, 74418, 250732},
-    {"nxr-b", crash_and_join, 73046, 246917},
-    {"nxr-bh", crash_and_join, 74375, 250375},
-    {"dir", crash_and_join, 71067, 243634},
-    {"central", two_requests, 37219, 104891},
-    {"ricart-agrawala", two_requests, 1217275, 4452990},
-    {"carvalho-roucairol", two_requests, 522689, 1785465},
-    {"maekawa", two_requests, 1234936, 3923541},
-    {"token-ring", two_requests, 93612, 321149},
-    {"suzuki-kasami", two_requests, 1163122, 4662090},
-    {"raymond", two_requests, 47824, 131724},
-    {"raymond-piggyback", two_requests, 50009, 137318},
-    {"naimi-trehel", two_requests, 64572, 177512},
-    {"nxr", two_requests, 68066, 188006},
-    {"nxr-b", two_requests, 62060, 170483},
-    {"nxr-bh", two_requests, 78130, 216385},
-    {"dir", two_requests, 57628, 161218},
-    {"central", four_nodes, 154606, 564378},
-    {"token-ring", four_nodes, 374686, 1540822},
-    {"raymond", four_nodes, 231726, 841377},
-    {"raymond-piggyback", four_nodes, 240905, 870967},
-    {"naimi-trehel", four_nodes, 331429, 1212489},
-    {"nxr", four_nodes, 329723, 1196856},
-    {"nxr-b", four_nodes, 316835, 1157033},
-    {"nxr-bh", four_nodes, 345906, 1241505},
-    {"dir", four_nodes, 318806, 1168668},
-    {"central", four_nodes_and_join, 4575149, 22742472},
-    {"central", two_requests_and_retirement, 977964, 3274292},
-    {"raymond", two_requests_and_retirement, 1475722, 4955012},
-    {"raymond-piggyback", two_requests_and_retirement, 1528711, 5113790},
-    {"naimi-trehel", two_requests_and_retirement, 4230157, 14966462},
-    {"nxr", two_requests_and_retirement, 4056108, 14228417},
-    {"nxr-b", two_requests_and_retirement, 3786241, 13267820},
-    {"nxr-bh", two_requests_and_retirement, 2889466, 9665454},
-    {"dir", two_requests_and_retirement, 2247605, 7598388},
-    {"central", two_crashes_and_retirement, 225968, 831839},
-    {"token-ring", two_crashes_and_retirement, 2070028, 8548478},
-    {"raymond", two_crashes_and_retirement, 362894, 1331256},
-    {"raymond-piggyback", two_crashes_and_retirement, 371239, 1358449},
-    {"naimi-trehel", two_crashes_and_retirement, 454271, 1642616},
-    {"nxr", two_crashes_and_retirement, 456597, 1651336},
-    {"nxr-b", two_crashes_and_retirement, 449013, 1624275},
-    {"nxr-bh", two_crashes_and_retirement, 462554, 1668478},
-    {"dir", two_crashes_and_retirement, 431882, 1570553},
-    {"nxr-b", overlapping_and_retirement, 4802330, 17194545},
+    {"lamport", two_crashes, 2936141, 13572395},
+    {"central", crash_and_retirement, 58972, 181046},
+    {"maekawa", crash_and_retirement, 1891674, 6979798},
+    {"token-ring", crash_and_retirement, 405870, 1437905},
+    {"suzuki-kasami", crash_and_retirement, 4283870, 18294047},
+    {"raymond", crash_and_retirement, 82678, 256795},
+    {"raymond-piggyback", crash_and_retirement, 84134, 260645},
+    {"naimi-trehel", crash_and_retirement, 101938, 313024},
+    {"nxr", crash_and_retirement, 102453, 314230},
+    {"nxr-b", crash_and_retirement, 100544, 308768},
+    {"nxr-bh", crash_and_retirement, 103438, 316853},
+    {"dir", crash_and_retirement, 96992, 299339},
+    {"central", crash_and_join, 41604, 142857},
+    {"lamport", crash_and_join, 2540597, 11018604},
+    {"ricart-agrawala", crash_and_join, 694519, 2824676},
+    {"carvalho-roucairol", crash_and_join, 694757, 2824242},
+    {"maekawa", crash_and_join, 284289, 1003703},
+    {"token-ring", crash_and_join, 108206, 409497},
+    {"suzuki-kasami", crash_and_join, 303606, 1198297},
+    {"raymond", crash_and_join, 72917, 255633},
+    {"raymond-piggyback", crash_and_join, 73649, 257753},
+    {"naimi-trehel", crash_and_join, 82282, 281271},
+    {"nxr", crash_and_join, 82214, 280558},
+    {"nxr-b", crash_and_join, 80684, 276291},
+    {"nxr-bh", crash_and_join, 81974, 279589},
+    {"dir", crash_and_join, 79086, 277994},
+    {"central", two_requests, 39044, 108910},
+    {"ricart-agrawala", two_requests, 1233108, 4493572},
+    {"carvalho-roucairol", two_requests, 537617, 1832697},
+    {"maekawa", two_requests, 1273326, 4034687},
+    {"token-ring", two_requests, 102038, 345881},
+    {"suzuki-kasami", two_requests, 1175134, 4721724},
+    {"raymond", two_requests, 49448, 136535},
+    {"raymond-piggyback", two_requests, 51564, 141865},
+    {"naimi-trehel", two_requests, 66292, 182583},
+    {"nxr", two_requests, 69691, 192895},
+    {"nxr-b", two_requests, 63706, 175395},
+    {"nxr-bh", two_requests, 80511, 223197},
+    {"dir", two_requests, 59210, 165752},
+    {"central", four_nodes, 169552, 609658},
+    {"token-ring", four_nodes, 426342, 1730745},
+    {"raymond", four_nodes, 242064, 875440},
+    {"raymond-piggyback", four_nodes, 250756, 902858},
+    {"naimi-trehel", four_nodes, 343504, 1251086},
+    {"nxr", four_nodes, 342453, 1237739},
+    {"nxr-b", four_nodes, 328498, 1194330},
+    {"nxr-bh", four_nodes, 356628, 1274855},
+    {"dir", four_nodes, 327511, 1195641},
+    {"central", four_nodes_and_join, 4704582, 23027399},
+    {"central", two_requests_and_retirement, 992347, 3319027},
+    {"raymond", two_requests_and_retirement, 1458312, 4912997},
+    {"raymond-piggyback", two_requests_and_retirement, 1510306, 5067736},
+    {"naimi-trehel", two_requests_and_retirement, 4202256, 14912013},
+    {"nxr", two_requests_and_retirement, 4021082, 14149741},
+    {"nxr-b", two_requests_and_retirement, 3755750, 13201333},
+    {"nxr-bh", two_requests_and_retirement, 2885226, 9677230},
+    {"dir", two_requests_and_retirement, 2230517, 7561345},
+    {"central", two_crashes_and_retirement, 235291, 873205},
+    {"token-ring", two_crashes_and_retirement, 1977170, 8114523},
+    {"raymond", two_crashes_and_retirement, 378888, 1413306},
+    {"raymond-piggyback", two_crashes_and_retirement, 386893, 1439606},
+    {"naimi-trehel", two_crashes_and_retirement, 474415, 1744016},
+    {"nxr", two_crashes_and_retirement, 476420, 1751302},
+    {"nxr-b", two_crashes_and_retirement, 468870, 1724167},
+    {"nxr-bh", two_crashes_and_retirement, 482969, 1770950},
+    {"dir", two_crashes_and_retirement, 450331, 1664910},
+    {"central", escrow_and_join, 102158, 350165},
+    {"ricart-agrawala", escrow_and_join, 1388914, 5693034},
+    {"carvalho-roucairol", escrow_and_join, 1392318, 5749084},
+    {"maekawa", escrow_and_join, 672020, 2372777},
+    {"token-ring", escrow_and_join, 259751, 960632},
+    {"suzuki-kasami", escrow_and_join, 649142, 2629575},
+    {"raymond", escrow_and_join, 178936, 635103},
+    {"raymond-piggyback", escrow_and_join, 180304, 639188},
+    {"naimi-trehel", escrow_and_join, 206793, 720858},
+    {"nxr", escrow_and_join, 205280, 713887},
+    {"nxr-b", escrow_and_join, 202726, 706624},
+    {"nxr-bh", escrow_and_join, 206950, 717557},
+    {"dir", escrow_and_join, 195144, 695256},
+    {"central", escrow_twice, 39290, 129789},
+    {"ricart-agrawala", escrow_twice, 1372763, 5884639},
+    {"carvalho-roucairol", escrow_twice, 1381044, 5908890},
+    {"maekawa", escrow_twice, 424981, 1572434},
+    {"token-ring", escrow_twice, 111122, 399834},
+    {"suzuki-kasami", escrow_twice, 513440, 2162395},
+    {"raymond", escrow_twice, 56835, 188963},
+    {"raymond-piggyback", escrow_twice, 57897, 191939},
+    {"naimi-trehel", escrow_twice, 64783, 215673},
+    {"nxr", escrow_twice, 63952, 212172},
+    {"nxr-b", escrow_twice, 63451, 210689},
+    {"nxr-bh", escrow_twice, 65494, 216262},
+    {"dir", escrow_twice, 64764, 215637},
+    {"central", turns_of_three, 340743, 1169840},
+    {"token-ring", turns_of_three, 787120, 2984235},
+    {"raymond", turns_of_three, 439055, 1532718},
+    {"raymond-piggyback", turns_of_three, 455812, 1586777},
+    {"naimi-trehel", turns_of_three, 568873, 1968350},
+    {"nxr", turns_of_three, 584611, 2012278},
+    {"nxr-b", turns_of_three, 545953, 1888069},
+    {"nxr-bh", turns_of_three, 658533, 2260621},
+    {"dir", turns_of_three, 531609, 1879633},
+    {"central", tries_and_crash, 9934, 24993},
+    {"lamport", tries_and_crash, 117983, 400084},
+    {"ricart-agrawala", tries_and_crash, 23332, 64700},
+    {"carvalho-roucairol", tries_and_crash, 22631, 63741},
+    {"maekawa", tries_and_crash, 39702, 113553},
+    {"token-ring", tries_and_crash, 60054, 186277},
+    {"suzuki-kasami", tries_and_crash, 28631, 80963},
+    {"raymond", tries_and_crash, 11260, 27739},
+    {"raymond-piggyback", tries_and_crash, 11260, 27739},
+    {"naimi-trehel", tries_and_crash, 11209, 27537},
+    {"nxr", tries_and_crash, 11209, 27537},
+    {"nxr-b", tries_and_crash, 11209, 27537},
+    {"nxr-bh", tries_and_crash, 11226, 27567},
+    {"dir", tries_and_crash, 11112, 27345},
+    {"nxr-b", eager_and_crash, 1316618, 3638888},
+    {"nxr-bh", eager_and_crash, 1975895, 5472839},
 };
 
 template <class P>
@@ -211,7 +404,11 @@ check::Options options_of(const System& system) {
   options.faults.crashes = system.crashes;
   options.faults.joins = system.joins;
   options.faults.retires = system.retirements;
-  options.overlapping = system.overlapping;
+  options.setup.desk = system.desk;
+  options.withdrawals = system.withdrawals;
+  options.faults.lapses = system.lapses;
+  options.faults.spoils = system.spoils;
+  options.faults.early_timeouts = system.early_timeouts;
   options.max_states = 6'000'000;
   return options;
 }
@@ -242,8 +439,9 @@ void expect_exactly(const Count& expected) {
       << expected.algorithm << " " << expected.system.name << ": " << result.property << ": "
       << result.explanation << "\n"
       << conversation(result.trace);
-  EXPECT_EQ(result.states, expected.states) << expected.algorithm << " " << expected.system.name;
-  EXPECT_EQ(result.transitions, expected.transitions);
+  EXPECT_TRUE(result.states == expected.states && result.transitions == expected.transitions)
+      << "    {\"" << expected.algorithm << "\", " << expected.system.name << ", " << result.states
+      << ", " << result.transitions << "},";
   // Only a token that always circulates makes an endless run.
   EXPECT_EQ(result.acyclic, expected.algorithm != "token-ring");
 }
@@ -271,19 +469,37 @@ TEST(RecoveryCounts, OfLargeSystemsAreExact) {
   }
 }
 
+// Where everybody reports on every lock, and reports name no inquiry that could differ, the desk
+// has exactly the worlds of the recovery that came before it. (With a token, or two crashes, there
+// are fewer: that a lock is surely free is reported only if somebody has crashed a moment ago.)
+TEST(RecoveryCounts, WithIndividualReportsAreThoseOfTheFirstRecovery) {
+  const DeskSetup individual{.collective = false};
+  const System crash{.name = "individual", .crashes = 1, .desk = individual};
+  const System join{.name = "individual", .joins = 1, .desk = individual};
+  for (const auto& count : std::vector<Count>{{"central", crash, 5038, 13272},
+                                              {"ricart-agrawala", crash, 132125, 486258},
+                                              {"maekawa", crash, 41015, 120573},
+                                              {"central", join, 2464, 6783},
+                                              {"ricart-agrawala", join, 28282, 95963},
+                                              {"maekawa", join, 11609, 33610}})
+    expect_exactly(count);
+}
+
 // ---- recovery without one of its rules
 
-using Without = Recovering<Dir>::Without;
+using Without = Rules::Without;
 
-check::Result explore_dir_without(Without rule, std::string_view property, const System& system) {
-  auto options = options_of<Dir>(system);
+template <class P>
+check::Result explore_without(Without rule, std::string_view property, const System& system) {
+  auto options = options_of<P>(system);
   options.setup.departure = static_cast<std::uint8_t>(rule);
   options.property = property;
-  return testing::explore<Dir>(options);
+  return testing::explore<P>(options);
 }
 
 struct Refutation {
   Without rule;
+  std::string_view name;
   std::string_view property;
   System system;
   std::size_t steps;  // of the shortest counterexample
@@ -292,8 +508,11 @@ struct Refutation {
 class RecoveryWithoutARule : public ::testing::TestWithParam<Refutation> {};
 
 TEST_P(RecoveryWithoutARule, IsRefutedByTheShortestTrace) {
-  const auto& [rule, property, system, steps] = GetParam();
-  const auto result = explore_dir_without(rule, property, system);
+  const auto& [rule, name, property, system, steps] = GetParam();
+  // dir never needs messages of instances not known yet: its requests go to the home.
+  const auto result = rule == Without::orphans
+                          ? explore_without<RicartAgrawala>(rule, property, system)
+                          : explore_without<Dir>(rule, property, system);
   EXPECT_EQ(result.verdict, Verdict::violated);
   EXPECT_EQ(result.property, property) << result.explanation;
   EXPECT_EQ(result.trace.size(), steps) << conversation(result.trace);
@@ -301,22 +520,43 @@ TEST_P(RecoveryWithoutARule, IsRefutedByTheShortestTrace) {
 
 constexpr System two_nodes{"two_nodes", 2, 1, 1};
 constexpr System two_nodes_retired{"two_nodes_retired", 2, 2, 0, 0, 1};
+constexpr System three_nodes{"three_nodes", 3, 1};
+constexpr System join_and_retirement{"join_and_retirement", 3, 1, 0, 1, 1};
+constexpr System withdrawal{.name = "withdrawal", .nodes = 2, .withdrawals = 1};
+constexpr System outliving{.name = "outliving", .nodes = 2, .crashes = 1, .desk = delay};
+constexpr System too_short_a_delay{
+    .name = "too_short_a_delay", .nodes = 2, .crashes = 1, .desk = delay, .early_timeouts = 1};
+constexpr System lapse{.name = "lapse", .nodes = 2, .requests = 2, .desk = two_users, .lapses = 1};
 constexpr Refutation refutations[] = {
     // A live holder that has not reported yet shares its lock.
-    {Without::all_reports, "exclusion", four_nodes, 10},
+    {Without::all_reports, "all_reports", "exclusion", four_nodes, 8},
     // What was sent in an earlier view comes true in a later one.
-    {Without::epochs, "exclusion", one_crash, 12},
-    {Without::epochs, "deadlock", one_crash, 7},
+    {Without::epochs, "epochs", "exclusion", one_crash, 11},
+    {Without::epochs, "epochs", "deadlock", one_crash, 7},
     // The count begins anew in every view.
-    {Without::fence_epoch, "fence", two_nodes, 4},
+    {Without::fence_epoch, "fence_epoch", "fence", two_nodes, 4},
     // The count begins anew when an idle lock is forgotten.
-    {Without::fence_floor, "fence", two_nodes_retired, 4},
+    {Without::fence_floor, "fence_floor", "fence", two_nodes_retired, 4},
+    // "I have nothing" comes late, when the home has retired the lock of one who has it.
+    {Without::inquiries, "inquiries", "exclusion", join_and_retirement, 10},
+    {Without::inquiries, "inquiries", "exclusion", crash_and_retirement, 12},
+    // What a client of the dead still uses is given to another.
+    {Without::escrow, "escrow", "exclusion", outliving, 4},
+    // The home forgets an idle lock that the dead may have had, and takes it for unused.
+    {Without::memory, "memory", "exclusion", escrow, 10},
+    {Without::nothing, "too_short_a_delay", "exclusion", too_short_a_delay, 5},
+    // The turn of one that gave up waiting stays with its member for ever.
+    {Without::giving_back, "giving_back", "deadlock", withdrawal, 8},
+    // So does the lock of one that left while there was no instance.
+    {Without::leaving_between, "leaving_between", "deadlock", one_crash, 10},
+    // A question to a member that has not heard of the lock yet is never answered.
+    {Without::orphans, "orphans", "deadlock", three_nodes, 15},
+    // One whose time was over, and who does not know, lets go of what another has.
+    {Without::fences_of_users, "fences_of_users", "exclusion", lapse, 9},
 };
 std::string name_of_rule(const ::testing::TestParamInfo<Refutation>& info) {
-  constexpr std::string_view names[] = {"nothing", "all_reports", "epochs", "fence_epoch",
-                                        "fence_floor"};
-  return std::string(names[static_cast<std::size_t>(info.param.rule)]) + "_" +
-         std::string(info.param.property);
+  return std::string(info.param.name) + "_" + std::string(info.param.property) + "_" +
+         std::string(info.param.system.name);
 }
 INSTANTIATE_TEST_SUITE_P(Ours, RecoveryWithoutARule, ::testing::ValuesIn(refutations),
                          name_of_rule);

@@ -75,6 +75,7 @@ class Rendezvous {
     return highest_weight(name_hash, ids_.size(), [&](std::size_t i) { return ids_[i]; });
   }
   [[nodiscard]] NodeId home_of(std::string_view lock) const { return home_of(hash_of_name(lock)); }
+  [[nodiscard]] const std::vector<std::uint64_t>& ids() const { return ids_; }
 
  private:
   std::vector<std::uint64_t> ids_;

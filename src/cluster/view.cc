@@ -2,9 +2,28 @@
 
 #include <unistd.h>
 
+#include <fstream>
+
 #include "core/assert.h"
 
 namespace turno::cluster {
+
+Moment Moment::now() {
+  Moment moment;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> moment.boot;
+  moment.ns = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  return moment;
+}
+
+std::chrono::nanoseconds View::remaining_delay(const Moment& now) const {
+  const std::chrono::nanoseconds none{0}, all = std::chrono::milliseconds(lock_delay_ms);
+  if (last_crash == 0) return none;
+  if (!crash_moment || crash_moment->boot.empty() || now.boot.empty()) return all;
+  if (crash_moment->boot != now.boot) return none;
+  if (crash_moment->ns > now.ns) return all;
+  const std::chrono::nanoseconds since(now.ns - crash_moment->ns);
+  return since < all ? all - since : none;
+}
 
 std::uint64_t random_id() {
   for (;;) {

@@ -2,8 +2,10 @@
 // see the same sequence of them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "core/node_id.h"
 
 namespace turno::cluster {
+
+inline constexpr std::size_t most_members = 128;
 
 struct Member {
   std::uint64_t id = 0;  // of one start of a node: 63 random bits, never 0, never used again
@@ -27,6 +31,16 @@ struct Member {
 // A number for a new member, or a key. Never 0, below 2^63.
 [[nodiscard]] std::uint64_t random_id();
 
+// A moment that the processes of one machine can compare, until it is booted again. The clock
+// stands still while the machine is suspended, as its processes do.
+struct Moment {
+  std::string boot;     // which start of the machine; empty: not known
+  std::int64_t ns = 0;  // of its monotonic clock
+
+  [[nodiscard]] static Moment now();
+  bool operator==(const Moment&) const = default;
+};
+
 struct View {
   std::uint32_t epoch = 0;
   std::vector<Member> members;  // in the order of joining; NodeIds are positions in it
@@ -42,6 +56,11 @@ struct View {
   // The last epoch that began with `crashed`, or 0. Who may have missed a view in between asks
   // crashed_since(the last epoch it has seen).
   std::uint32_t last_crash = 0;
+  std::optional<Moment> crash_moment;  // when that one was noticed, if it is known
+
+  // How much of the lock delay is left. In doubt all of it: if the moment is not known or lies in
+  // the future. Nothing if the machine was booted since: who held a lock then runs no more.
+  [[nodiscard]] std::chrono::nanoseconds remaining_delay(const Moment& now) const;
 
   [[nodiscard]] std::size_t size() const { return members.size(); }
   [[nodiscard]] bool crashed_since(std::uint32_t seen) const { return last_crash > seen; }

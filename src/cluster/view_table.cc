@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/assert.h"
@@ -12,6 +13,16 @@ namespace turno::cluster {
 namespace {
 
 constexpr std::int64_t schema_version = 1;
+
+// Apart from the rest, for programs that knew no such table made registries too.
+constexpr const char* crash_schema = R"(
+  CREATE TABLE IF NOT EXISTS crash (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    epoch INTEGER NOT NULL,
+    boot TEXT NOT NULL,
+    moment_ns INTEGER NOT NULL
+  ) STRICT;
+)";
 
 constexpr const char* schema = R"(
   CREATE TABLE cluster (
@@ -68,12 +79,35 @@ void read_members(Database& database, StoredView& stored) {
   }
 }
 
+// Nothing if it was written down for another crash than the last one, or not at all.
+std::optional<Moment> read_crash(Database& database, std::int64_t epoch) {
+  if (database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'crash'") == 0) return {};
+  Statement row(database, "SELECT boot, moment_ns FROM crash WHERE epoch = ?");
+  row << epoch;
+  if (!row.row()) return {};
+  Moment moment;
+  moment.boot = row.text();
+  moment.ns = row.number();
+  return moment;
+}
+
+void write_crash(Database& database, const View& view) {
+  database.run(crash_schema);
+  Statement insert(database, "INSERT OR REPLACE INTO crash VALUES (1, ?, ?, ?)");
+  insert << std::int64_t{view.last_crash} << std::string_view(view.crash_moment->boot)
+         << view.crash_moment->ns;
+  insert.execute();
+}
+
 }  // namespace
 
 Expected<void> create_view_table(Database& database) {
   const auto version = database.number("PRAGMA user_version");
   const auto tables = database.number("SELECT count(*) FROM sqlite_schema");
-  if (version == 0 && tables == 0) database.run(schema);
+  if (version == 0 && tables == 0) {
+    database.run(schema);
+    database.run(crash_schema);  // now, for later the disk may be full
+  }
   if (!database.ok()) return tl::unexpected(database.error());
   return {};
 }
@@ -108,6 +142,7 @@ Expected<StoredView> load_view(Database& database) {
       view.idle_ms = row.number();
     }
   }
+  view.crash_moment = read_crash(database, last_crash);
   read_members(database, stored);
   if (!database.ok()) return tl::unexpected(database.error());
   if (!plausible(view, epoch, last_crash)) {
@@ -130,6 +165,7 @@ Expected<void> store_view(Database& database, const StoredView& stored) {
          << std::string_view(view.algorithm) << static_cast<std::int64_t>(view.key)
          << view.lock_delay_ms << view.idle_ms;
   update.execute();
+  if (view.crashed && view.crash_moment) write_crash(database, view);
   database.run("DELETE FROM member");
   for (std::size_t i = 0; i < view.members.size(); ++i) {
     const auto& member = view.members[i];

@@ -142,9 +142,10 @@ bool may_be_needed(const std::string& symbol) {
       "__cxa_end_catch", "__cxa_rethrow", "__gxx_personality_v0", "_Unwind_Resume",
       "__clang_call_terminate", "__stack_chk_fail", "__assert_fail", "std::terminate()", "abort"};
   static const Strings beginnings = {
-      "operator new", "operator delete", "turno::assertion_failed(", "std::__throw_",
-      "boost::container::throw_", "std::exception::", "std::length_error::", "std::out_of_range::",
-      "std::bad_alloc::", "typeinfo for std::", "vtable for std::", "vtable for __cxxabiv1::",
+      "operator new", "operator delete", "turno::assertion_failed(", "boost::assertion_failed",
+      "std::__throw_", "boost::container::throw_",
+      "std::exception::", "std::length_error::", "std::out_of_range::", "std::bad_alloc::",
+      "typeinfo for std::", "vtable for std::", "vtable for __cxxabiv1::",
       // What position-independent code needs.
       "_GLOBAL_OFFSET_TABLE_", "__dso_handle"};
   return names.contains(symbol) ||

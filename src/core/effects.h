@@ -37,11 +37,15 @@ class Effects {
   void send(NodeId to, const Message& message) { sends_.push_back({to, message}); }
   // To every node but the sender.
   void broadcast(const Message& message) { sends_.push_back({everyone, message}); }
-  // The local user is inside from now on. At most once in a step.
-  void grant(Fence fence) {
+  // The local user is inside from now on. At most once in a step. If the node has several users of
+  // its own, it says which.
+  void grant(Fence fence, std::uint32_t user = 0) {
     TURNO_ASSERT(!grant_);
     grant_ = fence;
+    user_ = user;
   }
+  // A local user that only tried does not get in.
+  void refuse(std::uint32_t user) { refused_ = user; }
 
   // The same for what has several units, of which this grant gives some.
   void grant(std::span<const Unit> units) {
@@ -59,6 +63,8 @@ class Effects {
   void clear() {
     sends_.clear();
     grant_.reset();
+    user_ = 0;
+    refused_.reset();
     units_.clear();
     alarms_.clear();
   }
@@ -78,12 +84,16 @@ class Effects {
   // The fence of the grant; of several units, the largest.
   [[nodiscard]] const std::optional<Fence>& granted() const { return grant_; }
   [[nodiscard]] const auto& units() const { return units_; }  // of a lock or a room: empty
+  [[nodiscard]] std::uint32_t user() const { return user_; }  // to whom it is granted
+  [[nodiscard]] const std::optional<std::uint32_t>& refused() const { return refused_; }
   [[nodiscard]] const auto& alarms() const { return alarms_; }
   bool operator==(const Effects&) const = default;
 
  private:
   boost::container::small_vector<Send, 4> sends_;
   std::optional<Fence> grant_;
+  std::uint32_t user_ = 0;
+  std::optional<std::uint32_t> refused_;
   boost::container::small_vector<Unit, 1> units_;
   boost::container::small_vector<Alarm, 2> alarms_;
 };

@@ -16,6 +16,7 @@
 #include "core/demand.h"
 #include "core/effects.h"
 #include "core/fields.h"
+#include "core/holding.h"
 #include "core/node_id.h"
 #include "core/node_set.h"
 #include "core/setup.h"
@@ -35,10 +36,11 @@ struct Info {
   std::string_view source;  // where it was published
   Primitive primitive = Primitive::lock;
   Shape shape = Shape::complete;
-  bool fifo = false;     // needs channels that keep order
-  bool voting = false;   // needs quorums
-  bool sites = false;    // knows which nodes are near
-  bool growing = false;  // its numbers grow for ever: an endless run never repeats a state
+  bool fifo = false;        // needs channels that keep order
+  bool voting = false;      // needs quorums
+  bool sites = false;       // knows which nodes are near
+  bool circulates = false;  // sends messages also when nobody wants in
+  bool growing = false;     // its numbers grow for ever: an endless run never repeats a state
   Overlap overlap = Overlap::never;
   std::string_view low;   // messages per entry when nobody competes, as a formula
   std::string_view high;  // and when everybody always competes
@@ -65,11 +67,11 @@ template <class P>
 concept Protocol = std::regular<P> && MessageType<typename P::Message> &&
     requires(P node, const P& state, const typename P::Message& message,
              Effects<typename P::Message>& out, const Setup& setup, NodeId id,
-             std::span<const NodeId> holders) {
+             std::span<const Holding> holdings) {
   { P::info } -> std::convertible_to<const Info&>;
-  // The quiescent state of node `id` in which the given nodes are inside. With
+  // The quiescent state of node `id` in which the given seats are inside with what they have. With
   // nobody inside it is the initial state.
-  { P::resume(setup, id, holders) } -> std::same_as<P>;
+  { P::resume(setup, id, holdings) } -> std::same_as<P>;
   node.request(Demand{}, out);     // the local user wants in
   node.release(out);               // the local user leaves
   node.receive(id, message, out);  // a message arrives from node `id`
@@ -94,11 +96,14 @@ enum class EventKind : std::uint8_t {
   join,
   view,
   retire,
-  suspect,   // it learns that another node has crashed
-  expire,    // a timer
-  recover,   // it is back after a crash, with what it kept on stable storage
-  withdraw,  // its user does not want to wait any more
-  choose,    // it does one of several things that it may do by itself
+  spoil,       // a peer sent what cannot be
+  lapse,       // the time to live of its user's grant is over
+  leave_late,  // whose grant has lapsed leaves, and does not know it
+  suspect,     // it learns that another node has crashed
+  expire,      // a timer
+  recover,     // it is back after a crash, with what it kept on stable storage
+  withdraw,    // its user does not want to wait any more
+  choose,      // it does one of several things that it may do by itself
   lose,
   repeat,
   bounce  // a message that it sent comes back, because its addressee is dead
@@ -113,7 +118,9 @@ struct Input {
   Message message{};
   const ViewChange* view = nullptr;  // of `view`
   Demand demand{};                   // of `request`
-  std::uint32_t number = 0;          // which timer expires, which choice is made
+  std::uint32_t number = 0;          // which timer expires, which choice is made, which user acts
+  bool only_try = false;             // `request`: get in, or be refused
+  Fence fence{};                     // leave_late
 };
 
 // A protocol that lives through crashes, because the members agree on views
@@ -125,6 +132,11 @@ concept HasViews = requires(P node, const P& state, const ViewChange& view,
   node.join();
   node.adopt(view, out);  // this node learns of a view
   node.retire(out);       // the lock has been idle
+  node.spoil(out);
+  node.ask(std::uint32_t{}, out);  // of several users of its own
+  node.attempt(std::uint32_t{}, out);
+  node.give_up(std::uint32_t{}, out);
+  node.leave_late(Fence{}, out);
   { state.present() } -> std::convertible_to<bool>;
   { state.retirable() } -> std::convertible_to<bool>;
   { state.changes() } -> std::convertible_to<std::uint32_t>;  // of the view, by this node's fate
@@ -185,6 +197,16 @@ void step_through_views(P& node, const Input<typename P::Message>& input,
   if (input.kind == Kind::join) node.join();
   if (input.kind == Kind::view) node.adopt(*input.view, out);
   if (input.kind == Kind::retire) node.retire(out);
+  if (input.kind == Kind::spoil) node.spoil(out);
+  if (input.kind == Kind::lapse) node.release(out);
+  if (input.kind == Kind::leave_late) node.leave_late(input.fence, out);
+  if (input.kind == Kind::withdraw) node.give_up(input.number, out);
+  if (input.kind != Kind::request) return;
+  if (input.only_try) {
+    node.attempt(input.number, out);
+  } else {
+    node.ask(input.number, out);
+  }
 }
 
 // The one door. `start` is for the few protocols that act before they are asked to (a token that
@@ -197,7 +219,11 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
       if constexpr (requires { node.start(out); }) node.start(out);
       break;
     case Kind::request:
-      node.request(input.demand, out);
+      if constexpr (HasViews<P>) {
+        step_through_views(node, input, out);
+      } else {
+        node.request(input.demand, out);
+      }
       break;
     case Kind::release:
       node.release(out);
@@ -222,6 +248,7 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
       break;
     case Kind::withdraw:
       if constexpr (Withdrawable<P>) node.withdraw(out);
+      if constexpr (HasViews<P>) step_through_views(node, input, out);
       break;
     case Kind::choose:
       if constexpr (HasChoices<P>) node.choose(input.number, out);
@@ -253,6 +280,11 @@ struct User {
   std::uint8_t timers = 0;
   std::uint16_t wish = 0;  // which of its wishes it asked for last, if it may choose
   std::uint32_t told = 0;
+
+  // If a node has several users: who waits (bits), who is inside, and the fence of one whose grant
+  // has lapsed without its knowing.
+  std::uint8_t who_waits = 0, who_is_inside = 0;
+  Fence lapsed{};
 
   bool operator==(const User&) const = default;
 };

@@ -27,7 +27,7 @@ struct Diary {
   [[nodiscard]] auto fields() const { return std::tie(pages); }
   bool operator==(const Diary&) const = default;
 
-  static Diary resume(const Setup&, NodeId, std::span<const NodeId>) { return {}; }
+  static Diary resume(const Setup&, NodeId, std::span<const Holding>) { return {}; }
   void start(Out& out) requires Starts { out.broadcast({.page = 1}); }
   void request(Demand, Out& out) { out.grant(Fence::at(1, 2)); }
   void release(Out& out) { out.send(NodeId{3}, {.page = 3}); }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "core/node_id.h"
@@ -98,12 +97,24 @@ struct DetectionSetup {
   std::uint32_t resources = 0;  // that there are to take; 0: one for each process
 };
 
+// How the checker and the simulator drive a desk (cluster/recovering.h).
+struct DeskSetup {
+  std::uint8_t users = 1;     // of each member
+  std::uint8_t in_a_row = 1;  // of them in one turn
+  bool eager = false;         // a member asks ahead for a user that will come back
+  bool collective = true;     // who has nothing says so for all things at once
+  bool tries = false;         // users only try
+  bool delay = false;         // clients outlive their node, and notice that it is dead
+  bool forgetful = false;     // a desk that is idle is thrown away, and made anew when it is needed
+};
+
 struct Setup {
   static constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
 
   std::vector<NodeId> father;                // a rooted tree; the root is its own father
   std::vector<std::vector<NodeId>> quorums;  // of each node; empty unless the algorithm votes
   std::uint32_t carry = unlimited;           // nxr-b: claims that a token may carry
+  std::int64_t pause_ns = 0;                 // token-ring: that an idle token rests in each lap
   std::uint32_t epoch = 1;                   // of the view: the high bits of every fence
   SemaphoreSetup semaphore{};
   RoomSetup room{};
@@ -117,6 +128,7 @@ struct Setup {
   // not a member of the first view. The answer lives as long as this or any copy of it.
   std::function<const Setup&(std::uint32_t epoch, std::size_t members, NodeId root)> arrange;
   NodeSet absent;
+  DeskSetup desk{};
 
   [[nodiscard]] std::size_t size() const { return father.size(); }
   [[nodiscard]] NodeId root() const {
@@ -125,10 +137,5 @@ struct Setup {
     return nobody;
   }
 };
-
-// The node at which a quiescent lock rests: with its holder, or else with the root.
-inline NodeId resting_place(const Setup& setup, std::span<const NodeId> holders) {
-  return holders.empty() ? setup.root() : holders.front();
-}
 
 }  // namespace turno

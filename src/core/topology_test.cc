@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/holding.h"
 #include "core/setup.h"
 
 namespace turno {
@@ -133,10 +134,10 @@ TEST(AllRootedTrees, BeginWithTheLineAndEndWithTheStar) {
 
 TEST(Setup, RestsWithItsHolderOrElseWithItsRoot) {
   const turno::Setup setup{.father = {NodeId{1}, NodeId{1}}};
-  const std::vector<NodeId> holders = {NodeId{0}};
+  const std::vector<Holding> holdings = {{.seat = NodeId{0}}};
   EXPECT_EQ(setup.root(), NodeId{1});
   EXPECT_EQ(resting_place(setup, {}), NodeId{1});
-  EXPECT_EQ(resting_place(setup, holders), NodeId{0});
+  EXPECT_EQ(resting_place(setup, holdings), NodeId{0});
   EXPECT_EQ(turno::Setup{}.root(), nobody);
 }
 

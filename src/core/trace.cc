@@ -70,6 +70,12 @@ std::string headline(const TraceStep& step) {
       return who + " learns of the new view";
     case TraceStep::Kind::retire:
       return who + " retires the lock";
+    case TraceStep::Kind::spoil:
+      return who + " is sent what cannot be";
+    case TraceStep::Kind::lapse:
+      return who + "'s user has had its time";
+    case TraceStep::Kind::leave_late:
+      return who + "'s user leaves, and does not know that its time was over";
     case TraceStep::Kind::suspect:
       return who + " suspects " + number(step.about);
     case TraceStep::Kind::expire:
@@ -106,9 +112,10 @@ std::string conversation(const std::vector<TraceStep>& steps) {
 }
 
 std::string json_line(const TraceStep& step) {
-  constexpr std::string_view names[] = {
-      "start",   "request", "release", "receive",  "crash",  "join", "view",   "retire",
-      "suspect", "expire",  "recover", "withdraw", "choose", "lose", "repeat", "bounce"};
+  constexpr std::string_view names[] = {"start",      "request", "release", "receive", "crash",
+                                        "join",       "view",    "retire",  "spoil",   "lapse",
+                                        "leave-late", "suspect", "expire",  "recover", "withdraw",
+                                        "choose",     "lose",    "repeat",  "bounce"};
   std::string text = "{\"time_ns\":" + std::to_string(step.time_ns) + ",\"event\":\"" +
                      std::string(names[static_cast<std::size_t>(step.kind)]) +
                      "\",\"node\":" + to_json(step.node);

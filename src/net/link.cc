@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "net/log.h"
 #include "net/socket.h"
 
 namespace turno::net {
@@ -16,13 +17,19 @@ namespace {
 constexpr std::string_view magic = "turno";
 constexpr std::chrono::milliseconds first_pause{10}, longest_pause{500};
 
+void give_back_room(std::string& bytes) {
+  if (bytes.empty() && bytes.capacity() > std::size_t{1} << 20) bytes.shrink_to_fit();
+}
+
 }  // namespace
 
-void write_hello(std::string& out, const Identity& self) {
+void write_hello(std::string& out, const Hello& hello) {
   wire::write_frame(out, 0, 0, static_cast<std::uint8_t>(LinkKind::hello), [&](wire::Writer& body) {
     body.bytes(magic);
-    body.varint(self.key);
-    body.varint(self.id);
+    body.varint(hello.key);
+    body.varint(hello.id);
+    body.varint(hello.to);
+    body.varint(hello.generation);
   });
 }
 
@@ -33,17 +40,38 @@ std::optional<Hello> read_hello(const wire::Frame& frame) {
   Hello hello;
   hello.key = body.varint();
   hello.id = body.varint();
+  hello.to = body.varint();
+  hello.generation = body.varint();
   if (!right || !body.ok()) return {};
   return hello;
 }
 
-Link::Link(Loop& loop, Identity self, std::string address, Loop::Clock::duration latency,
-           std::function<void(const std::string&)> trouble)
+void write_count(std::string& out, LinkKind kind, const Count& count) {
+  wire::write_frame(out, 0, 0, static_cast<std::uint8_t>(kind), [&](wire::Writer& body) {
+    body.varint(count.generation);
+    body.varint(count.received);
+  });
+}
+
+std::optional<Count> read_count(const wire::Frame& frame) {
+  const auto kind = static_cast<LinkKind>(frame.kind);
+  if (kind != LinkKind::welcome && kind != LinkKind::acknowledge) return {};
+  wire::Reader body(frame.body);
+  Count count;
+  count.generation = body.varint();
+  count.received = body.varint();
+  if (!body.ok()) return {};
+  return count;
+}
+
+// The first generation is newer than those of earlier links of this process to the same peer.
+Link::Link(Loop& loop, Identity self, Peer peer, Handlers handlers, std::size_t most_backlog)
     : loop_(loop),
       self_(self),
-      address_(std::move(address)),
-      latency_(latency),
-      trouble_(std::move(trouble)),
+      peer_(std::move(peer)),
+      handlers_(std::move(handlers)),
+      most_backlog_(most_backlog),
+      generation_(static_cast<std::uint64_t>(Loop::Clock::now().time_since_epoch().count())),
       alive_(std::make_shared<Link*>(this)) {
   dial();
 }
@@ -56,57 +84,116 @@ Link::~Link() {
 }
 
 bool Link::up() const {
-  const std::scoped_lock guard(mutex_);
+  const std::scoped_lock guard(writing_);
   return state_ == State::up;
 }
 
 std::size_t Link::backlog() const {
   const std::scoped_lock guard(mutex_);
-  return sizes_.size();
+  return backlog_;
 }
 
-void Link::added(std::size_t size) {
-  sizes_.push_back(static_cast<std::uint32_t>(size));
-  if (latency_ > Loop::Clock::duration::zero()) {
-    held_.push_back(Loop::Clock::now() + latency_);
-    held_bytes_ += size;
-    if (held_.size() > 1) return;  // the timer runs
+std::size_t Link::backlog_bytes() const {
+  const std::scoped_lock guard(mutex_);
+  return backlog_bytes_;
+}
+
+bool Link::added(std::uint32_t epoch, std::size_t size) {
+  fresh_sizes_.push_back(static_cast<std::uint32_t>(size));
+  ++backlog_;
+  backlog_bytes_ += size;
+  newest_epoch_ = std::max(newest_epoch_, epoch);
+  const bool delayed = peer_.latency > Loop::Clock::duration::zero();
+  if (backlog_bytes_ > most_backlog_) {
+    drop_fresh();
+    loop_.post([alive = alive_] {
+      if (*alive == nullptr) return;
+      (*alive)->start_anew((*alive)->generation_ + 1, "more waits for it than a link keeps");
+    });
+    return false;
+  }
+  if (delayed) {
+    due_.push_back(Loop::Clock::now() + peer_.latency);
+    if (due_.size() > 1) return false;  // the timer runs
     loop_.post([alive = alive_] {
       if (*alive != nullptr) (*alive)->wait_for_latency();
     });
-    return;
+    return false;
   }
-  if (state_ != State::up || wants_out_) return;
-  if (!loop_.here()) return write();
-  if (flush_planned_) return;
-  flush_planned_ = true;
+  if (!writable_) return false;
+  if (!loop_.here()) return true;
+  if (std::exchange(flush_planned_, true)) return false;
   loop_.later([alive = alive_] {
     if (*alive == nullptr) return;
-    const std::scoped_lock guard((*alive)->mutex_);
     (*alive)->flush_planned_ = false;
-    (*alive)->write();
+    (*alive)->flush();
+  });
+  return false;
+}
+
+void Link::drop_fresh() {
+  for (const auto size : fresh_sizes_) backlog_bytes_ -= size;
+  backlog_ -= fresh_sizes_.size();
+  fresh_sizes_.clear();
+  fresh_.clear();
+  give_back_room(fresh_);
+  due_.clear();
+  open_from_ = std::uint64_t{newest_epoch_} + 1;
+}
+
+void Link::post_flush() {
+  if (flush_posted_.exchange(true)) return;
+  loop_.post([alive = alive_] {
+    if (*alive == nullptr) return;
+    (*alive)->flush_posted_ = false;
+    (*alive)->flush();
   });
 }
 
 void Link::wait_for_latency() {
-  const std::scoped_lock guard(mutex_);
-  while (!held_.empty() && held_.front() <= Loop::Clock::now()) {
-    held_bytes_ -= sizes_[sizes_.size() - held_.size()];
-    held_.pop_front();
+  {
+    const std::scoped_lock guard(mutex_);
+    while (!due_.empty() && due_.front() <= Loop::Clock::now()) due_.pop_front();
+    loop_.cancel(latency_timer_);
+    if (!due_.empty())
+      latency_timer_ =
+          loop_.after(due_.front() - Loop::Clock::now(), [this] { wait_for_latency(); });
   }
-  write();
-  if (held_.empty()) return;
-  loop_.cancel(latency_timer_);
-  latency_timer_ = loop_.after(held_.front() - Loop::Clock::now(), [this] { wait_for_latency(); });
+  flush();
+}
+
+// Takes over the frames that were appended, but for those that the latency still holds back.
+void Link::collect() {
+  const std::scoped_lock guard(mutex_);
+  const auto frames = fresh_sizes_.size() - due_.size();
+  auto bytes = fresh_.size();
+  for (auto i = frames; i < fresh_sizes_.size(); ++i) bytes -= fresh_sizes_[i];
+  if (frames == 0) return;
+  if (bytes_.empty() && bytes == fresh_.size()) {
+    bytes_.swap(fresh_);
+  } else {
+    bytes_.append(fresh_, 0, bytes);
+    fresh_.erase(0, bytes);
+  }
+  const auto end = fresh_sizes_.begin() + static_cast<std::ptrdiff_t>(frames);
+  sizes_.insert(sizes_.end(), fresh_sizes_.begin(), end);
+  fresh_sizes_.erase(fresh_sizes_.begin(), end);
+  give_back_room(fresh_);
+}
+
+void Link::flush() {
+  const std::scoped_lock guard(writing_);
+  if (!wants_out_) write();
 }
 
 void Link::write() {
   if (state_ != State::up) return;
-  const auto end = bytes_.size() - held_bytes_;
+  writable_ = true;
+  collect();
   bool blocked = false;
-  while (sent_ < end) {
-    const auto count =
-        ::send(socket_.get(), bytes_.data() + sent_, end - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (sent_ < bytes_.size()) {
+    const auto count = ::send(socket_.get(), bytes_.data() + sent_, bytes_.size() - sent_,
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       // A broken connection is seen when it is read.
@@ -115,6 +202,7 @@ void Link::write() {
     }
     sent_ += static_cast<std::size_t>(count);
   }
+  if (blocked) writable_ = false;
   if (blocked == wants_out_) return;
   wants_out_ = blocked;
   loop_.change(socket_.get(), EPOLLIN | (blocked ? static_cast<std::uint32_t>(EPOLLOUT) : 0U),
@@ -122,9 +210,9 @@ void Link::write() {
 }
 
 void Link::dial() {
-  auto socket = connect(address_);
+  auto socket = connect(peer_.address);
   if (!socket) return fail(socket.error());
-  const std::scoped_lock guard(mutex_);
+  const std::scoped_lock guard(writing_);
   socket_ = std::move(*socket);
   state_ = State::connecting;
   wants_out_ = false;
@@ -135,7 +223,7 @@ void Link::dial() {
 void Link::ready(std::uint32_t events) {
   if (state_ == State::connecting) return greet();
   if ((events & EPOLLOUT) != 0) {
-    const std::scoped_lock guard(mutex_);
+    const std::scoped_lock guard(writing_);
     write();
   }
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read();
@@ -144,13 +232,13 @@ void Link::ready(std::uint32_t events) {
 void Link::greet() {
   if (const int error = error_of(socket_)) return fail(std::strerror(error));
   std::string hello;
-  write_hello(hello, self_);
+  write_hello(hello, {self_.id, self_.key, peer_.id, generation_});
   // A fresh connection has room for so little.
   if (::send(socket_.get(), hello.data(), hello.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
       static_cast<ssize_t>(hello.size()))
     return fail("it took no greeting");
   {
-    const std::scoped_lock guard(mutex_);
+    const std::scoped_lock guard(writing_);
     state_ = State::greeting;
   }
   loop_.change(socket_.get(), EPOLLIN, *this);
@@ -166,61 +254,103 @@ void Link::read() {
     const auto status = reader_.next();
     if (status == wire::Status::more) return;
     if (status == wire::Status::error) return fail(reader_.error());
-    wire::Reader body(reader_.frame().body);
-    const auto received = body.varint();
-    const auto kind = static_cast<LinkKind>(reader_.frame().kind);
-    const bool known = kind == LinkKind::welcome || kind == LinkKind::acknowledge;
-    if (!body.ok() || !known) return fail("it answered nonsense");
-    const std::scoped_lock guard(mutex_);
-    const auto ready = sizes_.size() - held_.size();
-    const bool possible = received >= first_ && received <= first_ + ready;
-    if (!possible) {
-      // It has forgotten us, or we it: there is no way to be exact again within this view.
-      state_ = State::down;
-      break;
-    }
-    if (kind == LinkKind::welcome) {
-      welcome(received);
-    } else {
-      acknowledge(received);
-    }
+    const auto answer = read_count(reader_.frame());
+    if (!answer) return fail("it answered nonsense");
+    if (!take(static_cast<LinkKind>(reader_.frame().kind), *answer)) return;
   }
-  fail("it claims to have received what was not sent");
 }
 
-void Link::welcome(std::uint64_t received) {
-  acknowledge(received);
+// False: the connection has ended.
+bool Link::take(LinkKind kind, const Count& count) {
+  if (count.generation != generation_) {
+    // A newer generation than this link has begun: others have spoken in this node's name.
+    if (older(generation_, count.generation))
+      start_anew(count.generation + 1, "it has heard another one in this node's name");
+    else
+      fail("it answered another connection");
+    return false;
+  }
+  bool possible = false;
+  {
+    const std::scoped_lock guard(writing_);
+    possible = count.received >= first_ && count.received <= first_ + sizes_.size();
+    if (possible) acknowledge(count.received);
+    if (possible && kind == LinkKind::welcome) welcome();
+  }
+  if (!possible) {
+    start_anew(generation_ + 1, "it claims to have received what was not sent");
+    return false;
+  }
+  if (kind != LinkKind::welcome || !std::exchange(gap_, false)) return true;
+  std::uint32_t lost = 0;
+  {
+    const std::scoped_lock guard(mutex_);
+    lost = static_cast<std::uint32_t>(open_from_ - 1);
+  }
+  const auto alive = alive_;
+  handlers_.gap(lost);  // may destroy this
+  return *alive != nullptr;
+}
+
+void Link::welcome() {
   sent_ = head_;
   state_ = State::up;
   pause_ = std::chrono::milliseconds(0);
   write();
 }
 
+void Link::start_anew(std::uint64_t generation, const std::string& reason) {
+  {
+    const std::scoped_lock guard(writing_, mutex_);
+    drop_fresh();
+    backlog_ = backlog_bytes_ = 0;
+    bytes_.clear();
+    give_back_room(bytes_);
+    sizes_.clear();
+    head_ = sent_ = 0;
+    first_ = 0;
+    generation_ = generation;
+  }
+  gap_ = true;
+  ++gaps_;
+  if (const auto unsaid = warnings_.admit())
+    log::warning("the link to {} loses frames and starts anew: {}{}", peer_.name, reason, *unsaid);
+  fail(reason);
+}
+
 void Link::acknowledge(std::uint64_t received) {
+  std::size_t bytes = 0;
+  const auto frames = static_cast<std::size_t>(received - first_);
   for (; first_ < received; ++first_) {
-    head_ += sizes_.front();
+    bytes += sizes_.front();
     sizes_.pop_front();
+  }
+  head_ += bytes;
+  {
+    const std::scoped_lock guard(mutex_);
+    backlog_ -= frames;
+    backlog_bytes_ -= bytes;
   }
   if (head_ < bytes_.size() / 2 || (head_ < 65536 && head_ != bytes_.size())) return;
   bytes_.erase(0, head_);
   sent_ -= std::min(sent_, head_);
   head_ = 0;
-  if (bytes_.empty() && bytes_.capacity() > std::size_t{1} << 20) bytes_.shrink_to_fit();
+  give_back_room(bytes_);
 }
 
 void Link::fail(const std::string& reason) {
   {
-    const std::scoped_lock guard(mutex_);
+    const std::scoped_lock guard(writing_);
     if (socket_) loop_.forget(socket_.get(), *this);
     socket_.reset();
     state_ = State::down;
-    wants_out_ = false;
+    wants_out_ = writable_ = false;
   }
   ++reconnections_;
   pause_ = std::clamp(pause_ * 2, first_pause, longest_pause);
   loop_.cancel(redial_);
   redial_ = loop_.after(pause_, [this] { dial(); });
-  trouble_(reason);  // may destroy this
+  handlers_.trouble(reason);  // may destroy this
 }
 
 }  // namespace turno::net

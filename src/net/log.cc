@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 #include <mutex>
+#include <utility>
 
 namespace turno::log {
 
@@ -63,6 +64,20 @@ void write(Level of, std::string_view line) {
   const auto text = fmt::format("{} {} {}{}{}\n", timestamp(), names[static_cast<std::size_t>(of)],
                                 from, from.empty() ? "" : ": ", printable(line));
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+std::optional<std::string> Limiter::admit(Clock::time_point now) {
+  if (said_ == 0 || now - began_ >= period_) {
+    began_ = now;
+    said_ = 0;
+  }
+  if (said_ == most_) {
+    ++unsaid_;
+    return {};
+  }
+  ++said_;
+  const auto unsaid = std::exchange(unsaid_, 0);
+  return unsaid == 0 ? "" : fmt::format(" (and {} more like it)", unsaid);
 }
 
 }  // namespace turno::log

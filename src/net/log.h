@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,5 +38,24 @@ template <class... Args>
 void error(fmt::format_string<Args...> text, Args&&... args) {
   if (enabled(Level::error)) write(Level::error, fmt::format(text, std::forward<Args>(args)...));
 }
+
+// For a line that others can cause as often as they like: at most `most` of them in `period`.
+// Not thread-safe.
+class Limiter {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Limiter(std::size_t most = 10, Clock::duration period = std::chrono::seconds(10))
+      : most_(most), period_(period) {}
+
+  // Nothing: leave the line out. Otherwise what to append to it: how many were left out before.
+  std::optional<std::string> admit(Clock::time_point now = Clock::now());
+
+ private:
+  const std::size_t most_;
+  const Clock::duration period_;
+  Clock::time_point began_{};  // the period
+  std::size_t said_ = 0;       // lines in it
+  std::uint64_t unsaid_ = 0;
+};
 
 }  // namespace turno::log

@@ -76,5 +76,16 @@ TEST_F(LogTest, LinesOfThreadsDoNotMix) {
   EXPECT_EQ(net::count_of(lines.take(), " info " + std::string(100, 'x') + "\n"), 400U);
 }
 
+TEST(Limiter, SaysSoManyInAPeriodAndThenHowManyItLeftOut) {
+  using namespace std::chrono_literals;
+  Limiter limiter(3, 10s);
+  const Limiter::Clock::time_point start{1h};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(limiter.admit(start + 1s * i), "");
+  for (int i = 0; i < 47'000; ++i) EXPECT_EQ(limiter.admit(start + 9s), std::nullopt);
+  EXPECT_EQ(limiter.admit(start + 10s), " (and 47000 more like it)");
+  EXPECT_EQ(limiter.admit(start + 11s), "");
+  EXPECT_EQ(limiter.admit(start + 40s), "");
+}
+
 }  // namespace
 }  // namespace turno::log

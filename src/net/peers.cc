@@ -15,6 +15,14 @@ constexpr std::chrono::milliseconds acknowledge_within{100};
 constexpr std::size_t acknowledge_bytes = std::size_t{32} << 10;
 constexpr std::size_t read_size = std::size_t{64} << 10;
 
+// Whoever flushes a link may be the last to let go of it, but only the loop's thread may end it.
+std::shared_ptr<Link> ended_by(Loop& loop, std::unique_ptr<Link> link) {
+  return {link.release(), [&loop](Link* last) {
+            const std::shared_ptr<Link> owned(last);
+            if (!loop.here()) loop.post([owned] {});
+          }};
+}
+
 }  // namespace
 
 // A connection that somebody made to this node.
@@ -24,8 +32,10 @@ class Peers::Inbound final : public Stream {
       : Stream(loop, std::move(socket)),
         peers_(peers),
         from_(peer_of(this->socket())),
-        patience_(loop.after(peers.time_to_greet_,
-                             [this] { peers_.refuse(*this, "it did not say hello"); })) {}
+        patience_(loop.after(peers.options_.time_to_greet,
+                             [this] { peers_.refuse(*this, "it did not say hello"); })) {
+    reader_.limit(longest_hello);
+  }
   ~Inbound() override {
     loop().cancel(patience_);
     loop().cancel(acknowledgement_);
@@ -38,7 +48,7 @@ class Peers::Inbound final : public Stream {
 
  private:
   void readable() override {
-    const auto room = reader_.prepare(read_size);
+    const auto room = reader_.prepare(id_ == 0 ? longest_hello : read_size);
     const auto size = receive(room);
     if (ended()) return closed("it closed the connection");
     reader_.commit(size);
@@ -52,9 +62,10 @@ class Peers::Inbound final : public Stream {
         if (!greet()) return;
         continue;
       }
-      ++peers_.received_[id_];
-      peers_.handlers_.frame(id_, reader_.frame());
+      const bool taken = peers_.handlers_.frame(id_, reader_.frame());
       if (!*guard) return;
+      if (!taken) return peers_.refuse(*this, "its frames come too early to be kept");
+      ++peers_.received_[id_].received;
     }
     if (id_ != 0) plan_acknowledgement();
   }
@@ -78,25 +89,41 @@ class Peers::Inbound final : public Stream {
       peers_.refuse(*this, "it does not belong to this cluster");
       return false;
     }
+    if (hello->to != self.id) {
+      peers_.refuse(*this, "it looks for another node");
+      return false;
+    }
+    const Count fresh{hello->generation, 0};
+    auto& known = peers_.received_.try_emplace(hello->id, fresh).first->second;
+    if (older(hello->generation, known.generation)) {
+      // A connection that was given up before; or another one spoke in the sender's name, which
+      // must then know what to exceed.
+      write_count(LinkKind::welcome, known);
+      peers_.refuse(*this, "it counts as it did before it started anew");
+      return false;
+    }
+    if (known.generation != hello->generation) known = fresh;
     peers_.supersede(hello->id);
+    peers_.forget_stranger(*this);
     id_ = hello->id;
+    reader_.limit(wire::max_frame);
     loop().cancel(patience_);
-    write_count(LinkKind::welcome);
+    write_count(LinkKind::welcome, known);
     return true;
   }
 
   void plan_acknowledgement() {
-    if (unacknowledged_ >= acknowledge_bytes) return write_count(LinkKind::acknowledge);
+    if (unacknowledged_ >= acknowledge_bytes) return acknowledge();
     if (acknowledgement_.number != 0) return;
-    acknowledgement_ =
-        loop().after(acknowledge_within, [this] { write_count(LinkKind::acknowledge); });
+    acknowledgement_ = loop().after(acknowledge_within, [this] { acknowledge(); });
   }
 
-  void write_count(LinkKind kind) {
+  void acknowledge() { write_count(LinkKind::acknowledge, peers_.received_[id_]); }
+
+  void write_count(LinkKind kind, const Count& count) {
     loop().cancel(acknowledgement_);
     unacknowledged_ = 0;
-    wire::write_frame(out(), 0, 0, static_cast<std::uint8_t>(kind),
-                      [&](wire::Writer& body) { body.varint(peers_.received_[id_]); });
+    net::write_count(out(), kind, count);
     flush();
   }
 
@@ -104,6 +131,7 @@ class Peers::Inbound final : public Stream {
   Peers& peers_;
   const std::string from_;
   std::uint64_t id_ = 0;
+  std::optional<std::list<Inbound*>::iterator> stranger_;  // until it has said hello
   wire::FrameReader reader_;
   std::size_t unacknowledged_ = 0;  // bytes
   Loop::Timer patience_, acknowledgement_;
@@ -112,8 +140,8 @@ class Peers::Inbound final : public Stream {
 
 tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::string_view address,
                                                             Handlers handlers,
-                                                            Loop::Clock::duration time_to_greet) {
-  auto peers = std::make_unique<Peers>(loop, std::move(handlers), time_to_greet);
+                                                            const Options& options) {
+  auto peers = std::make_unique<Peers>(loop, std::move(handlers), options);
   auto acceptor = Acceptor::listen(
       loop, address, [raw = peers.get()](Fd socket) { raw->admit(std::move(socket)); });
   if (!acceptor) return tl::unexpected(acceptor.error());
@@ -121,18 +149,26 @@ tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::str
   return peers;
 }
 
-Peers::Peers(Loop& loop, Handlers handlers, Loop::Clock::duration time_to_greet)
-    : loop_(loop), handlers_(std::move(handlers)), time_to_greet_(time_to_greet) {}
+Peers::Peers(Loop& loop, Handlers handlers, const Options& options)
+    : loop_(loop), handlers_(std::move(handlers)), options_(options) {}
 Peers::~Peers() = default;
 
 void Peers::admit(Fd socket) {
+  if (strangers_.size() >= options_.most_strangers)
+    refuse(*strangers_.front(), "too many others came before it said hello");
   auto inbound = std::make_unique<Inbound>(*this, loop_, std::move(socket));
   auto* key = inbound.get();
   inbound_.emplace(key, std::move(inbound));
+  key->stranger_ = strangers_.insert(strangers_.end(), key);
+}
+
+void Peers::forget_stranger(Inbound& inbound) {
+  if (inbound.stranger_) strangers_.erase(*std::exchange(inbound.stranger_, {}));
 }
 
 void Peers::remove(Inbound& inbound) {
   *inbound.alive_ = false;
+  forget_stranger(inbound);
   inbound.close();
   // It may be at work right now: it goes when its work is done.
   auto node = inbound_.extract(&inbound);
@@ -151,7 +187,8 @@ void Peers::supersede(std::uint64_t id) {
 
 void Peers::refuse(Inbound& inbound, const std::string& reason) {
   ++refused_;
-  log::warning("refused a peer connection from {}: {}", inbound.from(), reason);
+  if (const auto unsaid = refusals_.admit())
+    log::warning("refused a peer connection from {}: {}{}", inbound.from(), reason, *unsaid);
   const auto id = inbound.id();
   remove(inbound);
   if (id != 0) handlers_.trouble(id);
@@ -173,11 +210,17 @@ void Peers::set(const std::vector<Peer>& peers) {
       known_.erase(found);
       continue;
     }
-    auto link = std::make_shared<Link>(loop_, self_, peer.address, peer.latency,
-                                       [this, id = peer.id](const std::string& reason) {
-                                         loop_.later([this, id, reason] { report(id, reason); });
-                                       });
-    next.emplace(peer.id, Known{peer, std::move(link)});
+    Link::Handlers handlers{.trouble =
+                                [this, id = peer.id](const std::string& reason) {
+                                  loop_.later([this, id, reason] { report(id, reason); });
+                                },
+                            .gap =
+                                [this, id = peer.id](std::uint32_t epoch) {
+                                  loop_.later([this, id, epoch] { handlers_.gap(id, epoch); });
+                                }};
+    auto link =
+        std::make_unique<Link>(loop_, self_, peer, std::move(handlers), options_.most_backlog);
+    next.emplace(peer.id, Known{peer, ended_by(loop_, std::move(link))});
   }
   known_.swap(next);
   for (const auto& [id, gone] : next) {

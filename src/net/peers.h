@@ -1,20 +1,23 @@
 // All peers of a node: a link to each, and the frames that come from each.
 //
-// Whoever connects must first say hello with the cluster's key; anything else is logged and
-// refused.
+// Whoever connects must first say hello with the cluster's key; anything else is counted, logged
+// and refused. Before that it costs a small buffer, and so many may wait with it.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "net/acceptor.h"
 #include "net/link.h"
+#include "net/log.h"
 #include "net/loop.h"
 #include "wire/frame.h"
 
@@ -22,23 +25,30 @@ namespace turno::net {
 
 class Peers {
  public:
-  struct Peer {
-    std::uint64_t id = 0;
-    std::string name, address;
-    Loop::Clock::duration latency{};  // added to every frame, for experiments
-  };
+  using Peer = net::Peer;
   struct Handlers {
-    // A frame of this peer, in order and once.
-    std::function<void(std::uint64_t from, const wire::Frame&)> frame;
+    // A frame of this peer, in order and once. False: not now. The connection is closed then, and
+    // the peer will send the frame again.
+    std::function<bool(std::uint64_t from, const wire::Frame&)> frame;
     // The connection to or from this peer broke: it may be dead.
     std::function<void(std::uint64_t id)> trouble;
+    // Frames to this peer were lost, the last of this epoch; it hears what is sent in later ones.
+    std::function<void(std::uint64_t id, std::uint32_t epoch)> gap;
+  };
+  struct Options {
+    Loop::Clock::duration time_to_greet = std::chrono::seconds(5);  // for who connects
+    std::size_t most_strangers = 128;  // connections that have not said hello; then the oldest goes
+    std::size_t most_backlog = Link::usual_backlog;  // of one link, in bytes
   };
 
-  // Who connects has `time_to_greet` to say hello.
-  static tl::expected<std::unique_ptr<Peers>, Failure> listen(
-      Loop& loop, std::string_view address, Handlers handlers,
-      Loop::Clock::duration time_to_greet = std::chrono::seconds(5));
-  Peers(Loop& loop, Handlers handlers, Loop::Clock::duration time_to_greet);
+  static tl::expected<std::unique_ptr<Peers>, Failure> listen(Loop& loop, std::string_view address,
+                                                              Handlers handlers,
+                                                              const Options& options);
+  static tl::expected<std::unique_ptr<Peers>, Failure> listen(Loop& loop, std::string_view address,
+                                                              Handlers handlers) {
+    return listen(loop, address, std::move(handlers), Options());
+  }
+  Peers(Loop& loop, Handlers handlers, const Options& options);
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
   ~Peers();
@@ -48,7 +58,8 @@ class Peers {
   void introduce(Identity self) { self_ = self; }
   // Who there is now. Links to others are closed.
   void set(const std::vector<Peer>& peers);
-  // Of a peer that was set; it lives until the next set() without it.
+  // Of a peer that was set; it lives until the next set() without it, and as long as somebody holds
+  // it. Any thread may let go of it last.
   [[nodiscard]] std::shared_ptr<Link> link(std::uint64_t id) const;
 
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
@@ -61,6 +72,7 @@ class Peers {
   };
 
   void admit(Fd socket);
+  void forget_stranger(Inbound& inbound);
   void remove(Inbound& inbound);
   void supersede(std::uint64_t id);
   void refuse(Inbound& inbound, const std::string& reason);
@@ -68,13 +80,15 @@ class Peers {
 
   Loop& loop_;
   const Handlers handlers_;
-  const Loop::Clock::duration time_to_greet_;
+  const Options options_;
   Identity self_;
   std::unique_ptr<Acceptor> acceptor_;
   std::unordered_map<std::uint64_t, Known> known_;
-  std::unordered_map<std::uint64_t, std::uint64_t> received_;  // frames, by sender
+  std::unordered_map<std::uint64_t, Count> received_;  // by sender
   std::unordered_map<Inbound*, std::unique_ptr<Inbound>> inbound_;
+  std::list<Inbound*> strangers_;  // those who have not said hello, the oldest first
   std::uint64_t refused_ = 0;
+  log::Limiter refusals_;
 };
 
 }  // namespace turno::net

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <random>
 #include <string>
@@ -76,11 +77,14 @@ TEST(Peers, TwoOnOneLoop) {
   std::unique_ptr<Peers> peers[2];
   thread.run([&] {
     for (std::uint64_t i = 0; i < 2; ++i) {
-      peers[i] = std::move(*Peers::listen(
-          thread.loop(), "127.0.0.1:0",
-          {.frame = [&arrived, i](std::uint64_t,
-                                  const wire::Frame& f) { arrived[i].push_back(f.lock); },
-           .trouble = [](std::uint64_t) {}}));
+      peers[i] = std::move(*Peers::listen(thread.loop(), "127.0.0.1:0",
+                                          {.frame =
+                                               [&arrived, i](std::uint64_t, const wire::Frame& f) {
+                                                 arrived[i].push_back(f.lock);
+                                                 return true;
+                                               },
+                                           .trouble = [](std::uint64_t) {},
+                                           .gap = [](std::uint64_t, std::uint32_t) {}}));
       peers[i]->introduce({.id = i + 1, .key = cluster_key});
     }
     for (std::uint64_t i = 0; i < 2; ++i) {
@@ -194,6 +198,46 @@ TEST(Peers, LatencyHoldsFramesBackAndKeepsTheirOrder) {
   EXPECT_TRUE(eventually([&] { return link->backlog() == 0; }));
 }
 
+TEST(Peers, AFrameThatIsNotTakenComesAgain) {
+  Station a(1), b(2);
+  const LoggedLines lines;
+  b.do_not_take(40);
+  const auto link = a.meet(2, b.address());
+  for (std::uint64_t i = 0; i < 1000; ++i) send(*link, i, body_of(i));
+  ASSERT_TRUE(eventually([&] { return b.arrived() >= 1000; }));
+  EXPECT_TRUE(has_exactly(b, 1, 1000));
+  EXPECT_GE(b.refused(), 20U);
+  EXPECT_EQ(a.gaps(), 0);
+}
+
+// A peer that is stopped for long: it has missed something, but never hears what is behind it.
+TEST(Peers, APeerThatIsStoppedForLong) {
+  Station a(1, "127.0.0.1:0", {.time_to_greet = patience, .most_backlog = 1'000'000}), b(2);
+  const LoggedLines lines;
+  const auto link = a.meet(2, b.address());
+  std::promise<void> go_on;
+  b.thread().loop().post([&] { go_on.get_future().wait(); });
+  std::uint64_t count = 0;
+  for (const std::string body(10'000, 'x'); link->gaps() == 0; ++count) send(*link, count, body);
+  for (int i = 0; i < 100; ++i) send(*link, count + 1'000'000);
+  EXPECT_EQ(a.gaps(), 0);
+  EXPECT_LE(link->backlog_bytes(), 1'000'000U);
+  go_on.set_value();
+  ASSERT_TRUE(eventually([&] { return a.gaps() == 1; }));
+  EXPECT_EQ(a.lost_epoch(), 1U);
+  for (std::uint64_t i = 0; i < 100; ++i) send(*link, i, "new", 2);
+  std::vector<Station::Arrival> arrivals;
+  ASSERT_TRUE(eventually([&] {
+    arrivals = b.arrivals();
+    return arrivals.size() >= 100 && arrivals.back().body == "new" && arrivals.back().lock == 99;
+  }));
+  const auto old = arrivals.size() - 100;
+  EXPECT_LT(old, count);
+  for (std::size_t i = 0; i < arrivals.size(); ++i)
+    EXPECT_EQ(arrivals[i].lock, i < old ? i : i - old) << i;
+  EXPECT_EQ(a.gaps(), 1);
+}
+
 TEST(Peers, LinksToThoseWhoLeftAreClosed) {
   Station a(1), b(2);
   auto link = a.meet(2, b.address());
@@ -206,6 +250,20 @@ TEST(Peers, LinksToThoseWhoLeftAreClosed) {
     link.reset();
   });
   EXPECT_TRUE(eventually([&] { return b.troubles() > 0; }));
+}
+
+TEST(Peers, AnyThreadMayLetGoOfALinkLast) {
+  Station b(2);
+  for (int i = 0; i < 20; ++i) {
+    Station a(1);
+    const auto troubles = b.troubles();
+    auto link = a.meet(2, b.address());
+    ASSERT_TRUE(eventually([&] { return link->up(); }));
+    a.part();
+    if (link->append(1, 0, 3, [](wire::Writer&) {})) link->flush();
+    link.reset();
+    EXPECT_TRUE(eventually([&] { return b.troubles() > troubles; }));
+  }
 }
 
 // Who leaves a view and is met again under a new number starts from the beginning.

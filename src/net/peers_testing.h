@@ -33,14 +33,20 @@ class Station {
   };
 
   explicit Station(std::uint64_t id, const std::string& address = "127.0.0.1:0",
-                   Loop::Clock::duration time_to_greet = patience)
+                   const Peers::Options& options = {.time_to_greet = patience})
       : id_(id) {
     thread_.run([&] {
-      auto peers = Peers::listen(
-          thread_.loop(), address,
-          {.frame = [this](std::uint64_t from, const wire::Frame& frame) { note(from, frame); },
-           .trouble = [this](std::uint64_t) { ++troubles_; }},
-          time_to_greet);
+      auto peers =
+          Peers::listen(thread_.loop(), address,
+                        {.frame = [this](std::uint64_t from,
+                                         const wire::Frame& frame) { return note(from, frame); },
+                         .trouble = [this](std::uint64_t) { ++troubles_; },
+                         .gap =
+                             [this](std::uint64_t, std::uint32_t epoch) {
+                               lost_epoch_ = epoch;
+                               ++gaps_;
+                             }},
+                        options);
       ASSERT_TRUE(peers) << peers.error();
       peers_ = std::move(*peers);
       peers_->introduce({.id = id, .key = cluster_key});
@@ -69,6 +75,11 @@ class Station {
     thread_.run([&] { peers_->set({}); });
   }
 
+  // Every so manieth frame that it is offered.
+  void do_not_take(std::uint64_t every) {
+    const std::scoped_lock guard(mutex_);
+    every_ = every;
+  }
   [[nodiscard]] std::size_t arrived() const {
     const std::scoped_lock guard(mutex_);
     return arrivals_.size();
@@ -78,26 +89,33 @@ class Station {
     return arrivals_;
   }
   [[nodiscard]] int troubles() const { return troubles_; }
+  [[nodiscard]] int gaps() const { return gaps_; }
+  [[nodiscard]] std::uint32_t lost_epoch() const { return lost_epoch_; }
   [[nodiscard]] std::uint64_t refused() {
     return thread_.run([&] { return peers_->refused(); });
   }
 
  private:
-  void note(std::uint64_t from, const wire::Frame& frame) {
+  bool note(std::uint64_t from, const wire::Frame& frame) {
     const std::scoped_lock guard(mutex_);
+    if (const auto number = ++offered_; every_ > 0 && number % every_ == 0) return false;
     arrivals_.push_back({from, frame.lock, std::string(frame.body), Loop::Clock::now()});
+    return true;
   }
 
   const std::uint64_t id_;
-  std::atomic<int> troubles_{0};
+  std::atomic<int> troubles_{0}, gaps_{0};
+  std::atomic<std::uint32_t> lost_epoch_{0};
   mutable std::mutex mutex_;
   std::vector<Arrival> arrivals_;
+  std::uint64_t offered_ = 0, every_ = 0;
   LoopThread thread_;
   std::unique_ptr<Peers> peers_;
 };
 
-inline void send(Link& link, std::uint64_t lock, std::string_view body = {}) {
-  link.send(1, lock, static_cast<std::uint8_t>(LinkKind::first_free),
+inline void send(Link& link, std::uint64_t lock, std::string_view body = {},
+                 std::uint32_t epoch = 1) {
+  link.send(epoch, lock, static_cast<std::uint8_t>(LinkKind::first_free),
             [&](wire::Writer& out) { out.raw(body); });
 }
 

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
@@ -35,7 +36,9 @@ tl::expected<Address, Failure> unix_address(std::string_view path) {
   return address;
 }
 
-tl::expected<Address, Failure> resolve(std::string_view text) {
+enum class Names : std::uint8_t { looked_up, refused };
+
+tl::expected<Address, Failure> resolve(std::string_view text, Names names) {
   if (text.starts_with("unix:")) return unix_address(text.substr(5));
   if (text.find('/') != std::string_view::npos) return unix_address(text);
   const auto colon = text.rfind(':');
@@ -53,8 +56,12 @@ tl::expected<Address, Failure> resolve(std::string_view text) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
+  if (names == Names::refused) hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (failed == EAI_NONAME && names == Names::refused)
+    return tl::unexpected("'" + std::string(text) +
+                          "': names are not looked up here, write numbers");
   if (failed != 0) return tl::unexpected("'" + std::string(text) + "': " + ::gai_strerror(failed));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> guard(found, ::freeaddrinfo);
   Address address;
@@ -108,7 +115,7 @@ void remove_abandoned(Address& address) {
 }  // namespace
 
 tl::expected<Fd, Failure> listen(std::string_view text) {
-  auto address = resolve(text);
+  auto address = resolve(text, Names::looked_up);
   if (!address) return tl::unexpected(address.error());
   auto socket = make_socket(address->family());
   if (!socket) return tl::unexpected(failure("listen on", text, errno));
@@ -124,7 +131,7 @@ tl::expected<Fd, Failure> listen(std::string_view text) {
 }
 
 tl::expected<Fd, Failure> connect(std::string_view text) {
-  auto address = resolve(text);
+  auto address = resolve(text, Names::refused);
   if (!address) return tl::unexpected(address.error());
   auto socket = make_socket(address->family());
   if (!socket) return tl::unexpected(failure("connect to", text, errno));

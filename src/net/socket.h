@@ -16,9 +16,11 @@ namespace turno::net {
 using Failure = std::string;
 
 // All are non-blocking and closed on exec.
-// Port 0 takes any free one: address_of() tells which.
+// Port 0 takes any free one: address_of() tells which. Looks names up, which may take long: not for
+// the thread of a loop.
 tl::expected<Fd, Failure> listen(std::string_view address);
 // The connection may still be under way: writable means done, and error_of() tells how it went.
+// Takes numbers only, as address_of() tells them, and never waits for a name server.
 tl::expected<Fd, Failure> connect(std::string_view address);
 // Nothing if there is nobody to accept.
 Fd accept(const Fd& listener);

@@ -50,6 +50,16 @@ TEST(Socket, TakesAnyFreePort) {
   EXPECT_NE(address_of(*first), address_of(*second));
 }
 
+// It is called in the loop's thread, and a name server may not answer for long.
+TEST(Socket, ConnectsToNumbersOnly) {
+  EXPECT_THAT(failure_of(connect("localhost:1")),
+              HasSubstr("'localhost:1': names are not looked up here, write numbers"));
+  EXPECT_THAT(failure_of(connect("no.such.name.example:1")), HasSubstr("names are not looked up"));
+  const auto listener = listen("localhost:0");
+  ASSERT_TRUE(listener) << listener.error();
+  EXPECT_TRUE(connect(address_of(*listener)));
+}
+
 TEST(Socket, ConnectsAndTalks) {
   const auto listener = listen("localhost:0");
   ASSERT_TRUE(listener) << listener.error();

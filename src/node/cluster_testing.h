@@ -162,7 +162,7 @@ class Asker final : public Waiter {
  public:
   explicit Asker(std::uint64_t session = 1, std::string name = "asker")
       : Waiter(self_), self_{session, std::move(name)} {}
-  void settled() override { ++settled_; }
+  void settled(Afterwards&) override { ++settled_; }
 
   [[nodiscard]] const Owner& self() const { return self_; }
   [[nodiscard]] int times_settled() const { return settled_; }

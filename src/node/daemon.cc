@@ -31,6 +31,7 @@ Daemon::~Daemon() {
   if (keeper_) keeper_->stop();
   loop_.cancel(delay_);
   loop_.cancel(sweep_);
+  loop_.cancel(tick_);
 }
 
 tl::expected<void, std::string> Daemon::prepare() {
@@ -40,10 +41,15 @@ tl::expected<void, std::string> Daemon::prepare() {
   self_.pid = ::getpid();
   auto peers = net::Peers::listen(
       loop_, settings_.peer_address,
-      {.frame = [this](std::uint64_t from, const wire::Frame& frame) { receive(from, frame); },
+      {.frame = [this](std::uint64_t from,
+                       const wire::Frame& frame) { return receive(from, frame); },
        .trouble =
            [this](std::uint64_t id) {
              if (keeper_) keeper_->suspect(id);
+           },
+       .gap =
+           [this](std::uint64_t, std::uint32_t epoch) {
+             if (keeper_ && epoch >= view_.epoch) keeper_->bump();
            }});
   if (!peers) return tl::unexpected(peers.error());
   peers_ = std::move(*peers);
@@ -99,8 +105,11 @@ tl::expected<void, std::string> Daemon::join() {
   settings_.algorithm = view->algorithm;
   settings_.lock_delay = std::chrono::milliseconds(view->lock_delay_ms);
   settings_.idle = std::chrono::milliseconds(view->idle_ms);
-  locks_ = std::make_unique<LockTable>(
-      std::move(engine), LockTable::Options{.longest_turn = settings_.longest_turn}, lost_);
+  locks_ = std::make_unique<LockTable>(std::move(engine),
+                                       LockTable::Options{.longest_turn = settings_.longest_turn,
+                                                          .rules = {.without = settings_.without},
+                                                          .departure = settings_.departure},
+                                       lost_, [this](Clock::time_point at) { wake(at); });
   peers_->introduce({.id = self_.id, .key = view->key});
   adopt(*view);
   keeper_ = std::make_unique<Keeper>(
@@ -135,8 +144,13 @@ void Daemon::adopt(const cluster::View& view) {
   if (view.size() > most_members)
     return give_up("a cluster has at most " + std::to_string(most_members) + " members");
   const bool crashed = view.crashed_since(view_.epoch);
-  if (crashed) delay_until_ = Clock::now() + settings_.lock_delay;
-  const auto before = view_.epoch;
+  if (crashed)
+    delay_until_ =
+        std::max(delay_until_, Clock::now() + view.remaining_delay(cluster::Moment::now()));
+  std::string gone;
+  for (const auto& member : view_.members)
+    if (view.index_of(member.id) == nobody) gone += (gone.empty() ? "" : ", ") + member.name;
+  if (crashed) dead_ = gone.empty() ? "a member that crashed" : gone;
   view_ = view;
   ++view_changes_;
   std::vector<net::Peers::Peer> peers;
@@ -152,8 +166,9 @@ void Daemon::adopt(const cluster::View& view) {
   const auto delay = delay_until_ - Clock::now();
   const bool delayed = delay > Clock::duration::zero();
   log::info("view {}: {} member{}{}", view.epoch, view.size(), view.size() == 1 ? "" : "s",
-            crashed && before > 0 ? "; somebody crashed" : "");
-  locks_->adopt(view, self, std::move(links), delayed);
+            gone.empty() ? "" : "; " + gone + (crashed ? " crashed" : " left"));
+  locks_->adopt(view, self, std::move(links),
+                {.delayed = delayed, .dead = dead_, .until = delay_until_});
   loop_.cancel(delay_);
   if (delayed)
     delay_ = loop_.after(delay, [this] {
@@ -161,28 +176,44 @@ void Daemon::adopt(const cluster::View& view) {
       locks_->end_delay();
     });
   // What came too early: the rest may be of a view that is newer still.
-  auto early = std::exchange(early_, {});
-  for (const auto& frame : early)
-    receive(frame.from, {frame.epoch, frame.lock, frame.kind, frame.body});
+  for (const auto& early : early_.take()) receive(early.from, early.frame());
 }
 
-void Daemon::receive(std::uint64_t from, const wire::Frame& frame) {
-  if (frame.epoch == view_.epoch) return dispatch(from, frame);
-  if (frame.epoch < view_.epoch) return;
-  early_.push_back({from, frame.epoch, frame.lock, frame.kind, std::string(frame.body)});
+bool Daemon::receive(std::uint64_t from, const wire::Frame& frame) {
+  const bool late = frame.epoch < view_.epoch;
+  if (frame.epoch == view_.epoch || (late && hears_late_)) dispatch(from, frame);
+  if (frame.epoch <= view_.epoch) return true;
   if (keeper_) keeper_->look();
+  return early_.keep(from, view_.find(from) != nullptr, view_.epoch, frame);
 }
 
 void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   const auto member = view_.index_of(from);
   if (member == nobody) return;
-  const auto kind = static_cast<FrameKind>(frame.kind);
-  if (kind == FrameKind::ask) return receive_question(member, frame);
-  if (kind == FrameKind::answer) return receive_answer(member, frame);
+  const auto kind = static_cast<QuestionKind>(frame.kind);
+  if (kind == QuestionKind::ask) return receive_question(member, frame);
+  if (kind == QuestionKind::answer) return receive_answer(member, frame);
   if (locks_->receive(member, frame)) return;
   Statistics::add(locks_->statistics().strange_frames);
-  log::warning("{} sent a frame of kind {} that makes no sense; it was dropped",
-               view_.members[member.index()].name, frame.kind);
+  if (const auto unsaid = strange_.admit())
+    log::warning("{} sent a frame of kind {} that makes no sense; it was dropped{}",
+                 view_.members[member.index()].name, frame.kind, *unsaid);
+}
+
+// From any thread.
+void Daemon::wake(Clock::time_point at) {
+  auto work = [this, at] {
+    loop_.cancel(tick_);
+    tick_ = loop_.after(at - Clock::now(), [this] {
+      tick_ = {};
+      locks_->tick();
+    });
+  };
+  if (loop_.here()) {
+    loop_.later(std::move(work));
+  } else {
+    loop_.post(std::move(work));
+  }
 }
 
 void Daemon::sweep() {
@@ -206,7 +237,7 @@ void Daemon::ask(std::string_view name, Answer answer) {
     const auto link = peers_->link(member.id);
     if (!link) continue;
     ++question.missing;
-    link->send(view_.epoch, number, static_cast<std::uint8_t>(FrameKind::ask),
+    link->send(view_.epoch, number, static_cast<std::uint8_t>(QuestionKind::ask),
                [&](wire::Writer& body) { body.bytes(name); });
   }
   if (question.missing == 0) return finish(number, true);
@@ -219,7 +250,7 @@ void Daemon::receive_question(NodeId from, const wire::Frame& frame) {
   if (!body.ok()) return;
   const auto found = locks_->sightings(name, most_sightings);
   peers_->link(view_.members[from.index()].id)
-      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(FrameKind::answer),
+      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(QuestionKind::answer),
              [&](wire::Writer& out) { encode_sightings(out, found); });
 }
 

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -18,8 +17,10 @@
 
 #include "cluster/embedded_registry.h"
 #include "cluster/view.h"
+#include "net/log.h"
 #include "net/loop.h"
 #include "net/peers.h"
+#include "node/early_frames.h"
 #include "node/keeper.h"
 #include "node/lock_table.h"
 
@@ -37,6 +38,9 @@ struct Settings {
   std::chrono::milliseconds idle{60'000};
   std::chrono::milliseconds longest_turn{10};
   std::map<std::string, std::chrono::milliseconds> latency;  // added on the way to a peer, by name
+  // A rule taken away, or a wrong version of the algorithm: for tests that must notice it.
+  cluster::Rules::Without without = cluster::Rules::Without::nothing;
+  std::uint8_t departure = 0;
 };
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";
@@ -84,6 +88,7 @@ class Daemon {
   // false if one did not answer in time.
   using Answer = std::function<void(std::vector<NodeSighting>, bool complete)>;
   void ask(std::string_view name, Answer answer);
+  [[nodiscard]] std::size_t open_questions() const { return questions_.size(); }
 
  private:
   struct Question {
@@ -92,24 +97,19 @@ class Daemon {
     std::size_t missing = 0;
     net::Loop::Timer patience;
   };
-  struct Early {
-    std::uint64_t from;
-    std::uint32_t epoch;
-    std::uint64_t lock;
-    std::uint8_t kind;
-    std::string body;
-  };
 
   Daemon(Settings settings, Lost lost) : settings_(std::move(settings)), lost_(std::move(lost)) {}
   tl::expected<void, std::string> prepare();
   tl::expected<void, std::string> listen();
   tl::expected<void, std::string> join();
   void adopt(const cluster::View& view);
-  void receive(std::uint64_t from, const wire::Frame& frame);
+  // False: it is too early, and there is no room to keep it.
+  bool receive(std::uint64_t from, const wire::Frame& frame);
   void dispatch(std::uint64_t from, const wire::Frame& frame);
   void receive_question(NodeId from, const wire::Frame& frame);
   void receive_answer(NodeId from, const wire::Frame& frame);
   void finish(std::uint64_t question, bool complete);
+  void wake(Clock::time_point at);
   void sweep();
   void give_up(const std::string& reason);
 
@@ -125,15 +125,19 @@ class Daemon {
   std::unique_ptr<net::Peers> peers_;
   std::unique_ptr<LockTable> locks_;
   std::unique_ptr<Keeper> keeper_;
-  std::deque<Early> early_;  // frames of views that this node has not adopted yet
+  EarlyFrames early_;
   Clock::time_point delay_until_{};
-  net::Loop::Timer delay_, sweep_;
+  std::string dead_;  // who crashed last, for people
+  net::Loop::Timer delay_, sweep_, tick_;
   std::uint64_t view_changes_ = 0;
   std::unordered_map<std::uint64_t, Question> questions_;
   std::uint64_t question_numbers_ = 0;
   std::atomic<std::uint64_t> sessions_{0};
   std::string failure_;
   bool joined_ = false;
+  // What older views have sent is heard: never, but in tests that must notice it.
+  const bool hears_late_ = settings_.without == cluster::Rules::Without::epochs;
+  log::Limiter strange_;  // lines about strange frames
 };
 
 }  // namespace turno::node

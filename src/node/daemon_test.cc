@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "cluster/database.h"
 #include "node/cluster_testing.h"
 
 namespace turno::node {
@@ -147,6 +148,32 @@ TEST(Daemon, WhatACrashedNodeHeldIsFreeAfterTheLockDelay) {
   EXPECT_TRUE(release(cluster[0], "a", waiter));
 }
 
+// Who joins later than that has nothing to wait for.
+TEST(Daemon, TheLockDelayCountsFromTheCrash) {
+  TestCluster cluster(3, [](Settings& settings) { settings.lock_delay = 30s; });
+  const auto delayed = [](RunningServer& server) {
+    return server.run([&] { return server.daemon().delayed(); });
+  };
+  const auto crash_was_ago = [&](std::chrono::seconds time) {
+    cluster::Database database(cluster.directory() / "cluster" / "registry.db");
+    database.wait_for_others(5s);
+    const auto moment = cluster::Moment::now().ns - std::chrono::nanoseconds(time).count();
+    EXPECT_TRUE(database.run(("UPDATE crash SET moment_ns = " + std::to_string(moment)).c_str()));
+  };
+  EXPECT_FALSE(delayed(cluster[2]));
+  cluster.crash(1);
+  cluster.settle();
+  EXPECT_TRUE(delayed(cluster[0]));
+  EXPECT_TRUE(delayed(cluster.add()));
+  crash_was_ago(60s);
+  EXPECT_FALSE(delayed(cluster.add()));
+  EXPECT_TRUE(delayed(cluster[0]));  // it keeps to what it began
+  crash_was_ago(28s);
+  auto& last = cluster.add();
+  EXPECT_TRUE(delayed(last));
+  EXPECT_TRUE(eventually([&] { return !delayed(last); }));
+}
+
 TEST(Daemon, IdleLocksAreForgottenEverywhere) {
   TestCluster cluster(3, [](Settings& settings) { settings.idle = 30ms; });
   std::vector<Fence> fences;
@@ -202,6 +229,18 @@ TEST(Daemon, GivesUpWhenTheRegistryVanishes) {
   EXPECT_THAT(lines.take(), HasSubstr("this node gives up: " + failure));
 }
 
+// A second cluster in the same file would grant the locks of the first one again.
+TEST(Daemon, GivesUpWhenTheRegistryIsEmptiedInPlace) {
+  const net::LoggedLines lines;
+  TestCluster cluster(2);
+  Asker holder;
+  ASSERT_TRUE(acquire(cluster[0], "a", holder));
+  std::ofstream(cluster.directory() / "cluster" / "registry.db", std::ios::trunc).close();
+  EXPECT_THAT(cluster[0].wait(), HasSubstr("it was emptied while this node was a member"));
+  EXPECT_THAT(cluster[1].wait(), HasSubstr("it was emptied while this node was a member"));
+  cluster.add();
+}
+
 // A member that is in the view and sends what makes no sense.
 TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
   net::LoggedLines lines;
@@ -212,7 +251,7 @@ TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
   ASSERT_TRUE(view) << view.error().message;
   const auto socket = net::connect_blocking(cluster[0].self().peer_address);
   std::string bytes;
-  net::write_hello(bytes, {.id = rogue.id, .key = view->key});
+  net::write_hello(bytes, {.id = rogue.id, .key = view->key, .to = cluster[0].self().id});
   for (int kind = 0; kind < 256; ++kind)
     for (const auto epoch : {view->epoch - 1, view->epoch, view->epoch + 1})
       wire::write_frame(bytes, epoch, 1, static_cast<std::uint8_t>(kind),
@@ -224,8 +263,56 @@ TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
   Asker asker;
   EXPECT_TRUE(acquire(cluster[0], "a", asker));
   EXPECT_TRUE(release(cluster[0], "a", asker));
-  EXPECT_THAT(lines.take(),
-              HasSubstr("rogue sent a frame of kind 255 that makes no sense; it was dropped"));
+  const auto text = lines.take();
+  EXPECT_THAT(text, HasSubstr("rogue sent a frame of kind 0 that makes no sense; it was dropped"));
+  EXPECT_EQ(count_of(text, "that makes no sense"), 10U);
+}
+
+// Frames of views that will never be take a bounded room, and nobody waits for them.
+TEST(Daemon, FramesOfTheFarFutureAreNotKept) {
+  const net::LoggedLines lines;
+  TestCluster cluster(2);
+  const auto view = cluster[0].run([&] { return cluster[0].daemon().view(); });
+  const auto refused = [&] {
+    return cluster[0].run([&] { return cluster[0].daemon().peers().refused(); });
+  };
+  for (const auto ahead : {1U, 16'000'000U}) {
+    const auto before = refused();
+    const auto socket = net::connect_blocking(cluster[0].self().peer_address);
+    std::string bytes;
+    net::write_hello(bytes, {.id = 4711, .key = view.key, .to = cluster[0].self().id});
+    ASSERT_TRUE(net::write_all(socket, bytes));
+    std::string frame;
+    wire::write_frame(frame, view.epoch + ahead, 1, 3,
+                      [](wire::Writer& out) { out.raw(std::string(1000, 'x')); });
+    for (int i = 0; i < 1000 && net::write_all(socket, frame);) ++i;
+    EXPECT_TRUE(eventually([&] { return refused() > before; }));
+  }
+  Asker asker;
+  EXPECT_TRUE(acquire(cluster[1], cluster.lock_at_home(0), asker));
+  EXPECT_EQ(cluster[0].epoch(), view.epoch);
+}
+
+// One who errs in the name of another costs a view, not the other's link.
+TEST(Daemon, FramesInTheNameOfAMemberCostOneView) {
+  const net::LoggedLines lines;
+  TestCluster cluster(2);
+  const auto view = cluster[0].run([&] { return cluster[0].daemon().view(); });
+  const auto lock = cluster.lock_at_home(0);
+  const auto socket = net::connect_blocking(cluster[0].self().peer_address);
+  std::string bytes;
+  net::write_hello(bytes, {.id = cluster[1].self().id,
+                           .key = view.key,
+                           .to = cluster[0].self().id,
+                           .generation = std::uint64_t{1} << 62});
+  for (int i = 0; i < 50; ++i) wire::write_frame(bytes, view.epoch, 1, 99, [](wire::Writer&) {});
+  ASSERT_TRUE(net::write_all(socket, bytes));
+  EXPECT_TRUE(eventually([&] { return cluster[1].epoch() == view.epoch + 1; }));
+  cluster.settle();
+  Asker asker;
+  EXPECT_TRUE(acquire(cluster[1], lock, asker));
+  EXPECT_TRUE(release(cluster[1], lock, asker));
+  EXPECT_EQ(cluster[1].epoch(), view.epoch + 1);
 }
 
 // A small disk that ends with this process. False where that is not allowed.

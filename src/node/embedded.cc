@@ -16,24 +16,32 @@ namespace turno {
 
 namespace {
 
+using node::Afterwards;
 using node::Clock;
 using node::Entry;
 using node::Waiter;
 
-// As for clients: a try ends as soon as somebody else is known to have the lock.
+// As for clients: a try is answered by the lock's home; only if that is stopped, it takes so long.
 constexpr std::chrono::seconds longest_try{1};
 // Longer times are cut, so that no clock overflows.
 constexpr std::chrono::milliseconds longest_time = std::chrono::hours(24 * 365);
 
-// A thread that waits. The table's mutex guards it.
+// A thread that waits. The table's mutex guards it. What wakes the thread lives as long as somebody
+// may still use it for that.
 class Sleeper final : public Waiter {
  public:
   using Waiter::Waiter;
-  void settled() override { woken.notify_one(); }
+  void settled(Afterwards& afterwards) override {
+    if (woken) afterwards.add([wake = woken] { wake->notify_one(); });
+  }
 
-  std::condition_variable woken;
-  bool cancelled = false;  // by the caller's stop token
-  bool hopeless = false;   // somebody else has the lock
+  static std::shared_ptr<std::condition_variable> of_this_thread() {
+    thread_local const auto own = std::make_shared<std::condition_variable>();
+    return own;
+  }
+
+  std::shared_ptr<std::condition_variable> woken;  // none: it does not sleep yet
+  bool cancelled = false;                          // by the caller's stop token
 };
 
 Entry& entry_of(void* handle) { return *static_cast<Entry*>(handle); }
@@ -80,28 +88,29 @@ class Node::Implementation {
   tl::expected<void, Error> wait(Entry& entry, Sleeper& sleeper, const Request& request,
                                  const std::stop_token& stop) {
     const bool trying = request.timeout && request.timeout->count() == 0;
-    const auto tried = std::make_shared<Sleeper*>(&sleeper);
-    if (trying) look(entry.name, tried);
     auto& mutex = locks().mutex();
+    {
+      const std::scoped_lock guard(mutex);
+      sleeper.woken = Sleeper::of_this_thread();
+    }
     const std::stop_callback cancel(stop, [&] {
       const std::scoped_lock guard(mutex);
       sleeper.cancelled = true;
-      sleeper.woken.notify_one();
+      sleeper.woken->notify_one();
     });
     {
       std::unique_lock guard(mutex);
       const auto settled = [&] {
-        return sleeper.state != Waiter::State::waiting || sleeper.cancelled || sleeper.hopeless;
+        return sleeper.state != Waiter::State::waiting || sleeper.cancelled;
       };
       if (!request.timeout) {
-        sleeper.woken.wait(guard, settled);
+        sleeper.woken->wait(guard, settled);
       } else {
         const auto patience = trying ? longest_try : std::min(*request.timeout, longest_time);
-        sleeper.woken.wait_until(guard, Clock::now() + patience, settled);
+        sleeper.woken->wait_until(guard, Clock::now() + patience, settled);
       }
-      *tried = nullptr;
     }
-    if (locks().withdraw(entry, sleeper))
+    if (locks().withdraw(entry, sleeper) || sleeper.state == Waiter::State::refused)
       return tl::unexpected(sleeper.cancelled
                                 ? about(entry, Error::Code::cancelled, "the wait was cancelled")
                                 : about(entry, Error::Code::timeout,
@@ -178,26 +187,6 @@ class Node::Implementation {
     for (auto& source : sources) source.request_stop();
   }
 
-  // Asks the cluster whether a try has any hope.
-  void look(const std::string& name, const std::shared_ptr<Sleeper*>& sleeper) {
-    auto& daemon = server_->daemon();
-    daemon.loop().post([this, &daemon, name, sleeper] {
-      daemon.ask(name,
-                 [this, &daemon, sleeper](const std::vector<node::NodeSighting>& found, bool) {
-                   std::size_t others = 0, own = 0;
-                   for (const auto& each : found) {
-                     const bool ours = each.node == daemon.self().name && !each.sighting.holds &&
-                                       each.sighting.session == owner_.session;
-                     ++(ours ? own : others);
-                   }
-                   const std::scoped_lock guard(daemon.locks().mutex());
-                   if (*sleeper == nullptr || (others == 0 && own <= 1)) return;
-                   (*sleeper)->hopeless = true;
-                   (*sleeper)->woken.notify_one();
-                 });
-    });
-  }
-
   std::unique_ptr<node::Server> server_;
   node::Owner owner_;
   std::thread thread_;
@@ -256,7 +245,8 @@ tl::expected<Grant, Error> Node::acquire(Lock lock, const Request& request, std:
   auto& locks = implementation_->locks();
   Sleeper sleeper(implementation_->owner());
   sleeper.pins = true;
-  if (!locks.acquire(entry, sleeper))
+  const bool trying = request.timeout && request.timeout->count() == 0;
+  if (!(trying ? locks.attempt(entry, sleeper) : locks.acquire(entry, sleeper)))
     if (auto waited = implementation_->wait(entry, sleeper, request, stop); !waited)
       return tl::unexpected(std::move(waited.error()));
   if (request.ttl) implementation_->expire_after(entry.name, sleeper.fence, *request.ttl);

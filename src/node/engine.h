@@ -2,6 +2,7 @@
 // only place where the node meets the templates.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,29 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/lock.h"
+#include "cluster/desk.h"
 #include "core/protocol.h"
 #include "net/link.h"
+#include "node/desk_frames.h"
 #include "node/entry.h"
-#include "wire/buffer.h"
 
 namespace turno::node {
-
-// The frames that nodes exchange, after those of the links.
-enum class FrameKind : std::uint8_t {
-  // About one lock; the order of cluster::LockMessage.
-  protocol = static_cast<std::uint8_t>(net::LinkKind::first_free),
-  report,
-  open,
-  query,
-  opened,
-  gone,
-  retire,
-  // About all.
-  reported,  // the sender has no more to report to this home
-  ask,       // who holds, who waits
-  answer,
-};
 
 // One view, as the engines need it.
 struct Stage {
@@ -39,27 +24,34 @@ struct Stage {
   NodeId self;
   std::vector<Setup> setups;                      // by home
   std::vector<std::shared_ptr<net::Link>> links;  // by member; none to itself
-  cluster::Book book;
+  cluster::Ledger ledger;
+  cluster::Rules rules;
+  // Those that want to be written to when the table is unlocked.
+  boost::container::small_vector<std::shared_ptr<net::Link>, 4> waiting_links;
+  std::vector<Alarm> alarms;  // of the step just made, if its algorithm has timers
 
   [[nodiscard]] std::size_t size() const { return setups.size(); }
-  [[nodiscard]] cluster::Place place(const Entry& entry) {
-    return {&setups[entry.home.index()], self, entry.home, &book};
+  [[nodiscard]] cluster::Context context(const Entry& entry) {
+    return {&setups[entry.home.index()], self, entry.home, &ledger, rules};
   }
-};
-
-// What a frame says about a lock.
-struct Note {
-  FrameKind kind = FrameKind::protocol;
-  cluster::Instance instance = 0;
-  NodeId holder;
-  std::uint64_t count = 0;
-  bool holds = false, free = false;
-  std::string_view inner;  // the message of the algorithm, not decoded
 };
 
 class Engine {
  public:
-  using Granted = std::optional<Fence>;
+  // What came of a step, and how the desk stands after it.
+  struct Result {
+    std::optional<Fence> granted;
+    cluster::UserId user = cluster::no_user;     // who goes in
+    cluster::UserId refused = cluster::no_user;  // who tried in vain
+    cluster::Line::Spot spot = cluster::Line::nowhere;
+    bool done = true;     // false: there was nobody to leave or to withdraw
+    bool spoilt = false;  // a peer sent what cannot be
+
+    Fence began;  // of this node's turn
+    cluster::Instance instance = 0;
+    bool lives = false;  // at the home: there is an instance
+    bool idle = false;   // nothing would be lost without the desk
+  };
 
   Engine() = default;
   Engine(const Engine&) = delete;
@@ -67,26 +59,22 @@ class Engine {
   virtual ~Engine() = default;
 
   [[nodiscard]] virtual const Info& info() const = 0;
+  // Its wrong versions: Setup::departure counts them from 1.
+  [[nodiscard]] virtual std::span<const Departure> departures() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Entry> make_entry() const = 0;
 
-  // The steps of cluster::Lock. Each performs its sends and says whether the node's turn began.
-  virtual Granted request(Entry& entry, Stage& stage) = 0;
-  virtual Granted release(Entry& entry, Stage& stage) = 0;
-  // False: the frame makes no sense.
-  virtual bool receive(Entry& entry, Stage& stage, NodeId from, const Note& note,
-                       Granted& granted) = 0;
-  virtual Granted adopt(Entry& entry, Stage& stage) = 0;
-  virtual Granted retire(Entry& entry, Stage& stage) = 0;
-  virtual Granted conclude(Entry& entry, Stage& stage) = 0;
-  virtual void begin_home(Entry& entry, const NodeSet& missing) = 0;
-  virtual void end_home(Entry& entry) = 0;
-  // Fences of this turn reached so far.
-  virtual void raise(Entry& entry, Fence fence) = 0;
+  // A step of the desk. Its messages go to the links.
+  virtual Result step(Entry& entry, Stage& stage, const cluster::DeskEvent& event) = 0;
+  // How it stands.
+  virtual Result look(const Entry& entry, const Stage& stage) const = 0;
+  // A message for the desk. Nothing: it makes no sense, and nothing was done.
+  virtual std::optional<Result> receive(Entry& entry, Stage& stage, NodeId from, NoteKind kind,
+                                        cluster::Instance instance, wire::Reader& body) = 0;
+  virtual void begin_home(Entry& entry, const Stage& stage, bool was_its_home) = 0;
+  virtual void take_orphans(Entry& entry, Entry& foundling) = 0;
 
-  [[nodiscard]] virtual cluster::Instance instance(const Entry& entry) const = 0;
-  [[nodiscard]] virtual bool at_home(const Entry& entry) const = 0;
-  [[nodiscard]] virtual bool retirable(const Entry& entry) const = 0;
-  [[nodiscard]] virtual bool idle(const Entry& entry) const = 0;
+  [[nodiscard]] virtual const cluster::Turn& turn(const Entry& entry) const = 0;
+  [[nodiscard]] virtual std::size_t orphans(const Entry& entry) const = 0;
 
   // Messages of the algorithm sent so far, by kind.
   struct Count {
@@ -112,17 +100,5 @@ class Engine {
 std::unique_ptr<Engine> make_engine(std::string_view algorithm);
 // The names of all, as in protocols/list.h.
 std::vector<std::string_view> engine_names();
-
-// The number of an instance for the whole cluster: its home is in it.
-inline constexpr std::uint64_t most_members = 128;
-[[nodiscard]] inline std::uint64_t global_instance(NodeId home, cluster::Instance instance) {
-  return instance * most_members + home.index();
-}
-[[nodiscard]] inline NodeId home_of_instance(std::uint64_t global) {
-  return NodeId{static_cast<std::size_t>(global % most_members)};
-}
-[[nodiscard]] inline cluster::Instance instance_at_home(std::uint64_t global) {
-  return global / most_members;
-}
 
 }  // namespace turno::node

@@ -33,6 +33,11 @@ class Http::Connection final : public net::Stream {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // When it last said something; of one that is owed an answer, or was, just now.
+  [[nodiscard]] Clock::time_point quiet_since() const {
+    return waiting_ || unwritten() > 0 ? Clock::time_point::max() : quiet_since_;
+  }
+
  private:
   enum class Patience : std::uint8_t { none, head, idle, linger };
 
@@ -40,6 +45,7 @@ class Http::Connection final : public net::Stream {
     const auto size = receive(buffer_.prepare(read_size));
     if (ended()) return closed("closed by the client");
     if (ending_) return;  // what comes now is not looked at, so that the response is not lost
+    quiet_since_ = loop().now();
     buffer_.commit(size);
     starving_ = false;
     work();
@@ -150,6 +156,7 @@ class Http::Connection final : public net::Stream {
   bool ending_ = false;    // the last response was given
   bool working_ = false;   // further down the stack
   Patience patience_ = Patience::none;
+  Clock::time_point quiet_since_ = Clock::now();
   net::Loop::Timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
@@ -163,10 +170,15 @@ Http::Http(Daemon& daemon, const Clients& clients, net::Fd socket, Times times)
 Http::~Http() = default;
 
 void Http::admit(net::Fd socket) {
+  // Who says nothing makes room for who comes, so that a probe of the node's health is answered.
   if (connections_.size() >= most_connections) {
+    Connection* quietest = nullptr;
+    for (const auto& [connection, owned] : connections_)
+      if (quietest == nullptr || connection->quiet_since() < quietest->quiet_since())
+        quietest = connection;
     if (!std::exchange(full_, true))
-      log::warning("http: more than {} connections; others are closed at once", most_connections);
-    return;
+      log::warning("http: {} connections; the quietest are closed", most_connections);
+    remove(*quietest);
   }
   auto connection = std::make_unique<Connection>(*this, std::move(socket));
   auto* key = connection.get();
@@ -177,7 +189,7 @@ void Http::remove(Connection& connection) {
   connection.close();
   auto node = connections_.extract(&connection);
   if (node.empty()) return;
-  full_ = false;
+  if (connections_.size() + 1 < most_connections) full_ = false;
   // It may be at work right now: it goes when its work is done.
   daemon_.loop().later([gone = std::shared_ptr<Connection>(std::move(node.mapped()))] {});
 }

@@ -75,7 +75,7 @@ class TestUser final : public Waiter {
   }
   TestUser(const TestUser&) = delete;
   TestUser& operator=(const TestUser&) = delete;
-  void settled() override {}
+  void settled(Afterwards&) override {}
 
  private:
   LockTable& locks_;

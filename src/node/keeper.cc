@@ -1,6 +1,7 @@
 #include "node/keeper.h"
 
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "net/log.h"
@@ -79,7 +80,13 @@ void Keeper::round(bool look_at_all, bool bump) {
   if (look_at_all)
     for (const auto& member : view_.members)
       anybody_dead |= member.id != self_ && registry_.is_dead(member.id);
-  if (anybody_dead || bump) take(registry_.reconsider(bump), complained_of_writing_);
+  if (!anybody_dead && !bump) return;
+  const auto view = registry_.reconsider(bump);
+  take(view, complained_of_writing_);
+  if (view || !bump || view.error().kind == cluster::Error::Kind::lost) return;
+  // Who asked for a new epoch needs it: at the next round, that is.
+  const std::scoped_lock guard(mutex_);
+  bump_ = true;
 }
 
 void Keeper::take(const cluster::Expected<cluster::View>& view, bool& complained) {
@@ -90,6 +97,9 @@ void Keeper::take(const cluster::Expected<cluster::View>& view, bool& complained
       log::error("{}; the members stay as they are until it works", error.message);
     return;
   }
+  if (view->epoch < view_.epoch)
+    return handlers_.lost("the registry went back from view " + std::to_string(view_.epoch) +
+                          " to view " + std::to_string(view->epoch));
   const bool newer = view->epoch > view_.epoch;
   // A new view is what was to be written: if not by this node, then by another one.
   if (complained || (newer && complained_of_writing_)) log::info("the registry works again");

@@ -168,6 +168,18 @@ TEST_F(KeeperTest, AsksForANewEpoch) {
   EXPECT_EQ(registry_.reconsidered(), 1);
 }
 
+// Locks may stand still until it is there.
+TEST_F(KeeperTest, AsksForANewEpochUntilThereIsOne) {
+  const net::LoggedLines lines;
+  registry_.fail_writing(full);
+  keeper_.bump();
+  EXPECT_TRUE(eventually([&] { return registry_.reconsidered() > 2; }));
+  registry_.fail_writing({});
+  EXPECT_TRUE(eventually([&] { return !views().empty(); }));
+  EXPECT_TRUE(rounds(3));
+  EXPECT_THAT(views(), ElementsAre("a b c @ 6"));
+}
+
 TEST_F(KeeperTest, ComplainsOnceAndSaysWhenItIsOver) {
   net::LoggedLines lines;
   registry_.fail_reading(full);
@@ -233,6 +245,13 @@ TEST_F(KeeperTest, TellsThatThisNodeIsNoLongerListed) {
   keeper_.stop();
   EXPECT_THAT(reason_, HasSubstr("no longer lists this node"));
   EXPECT_TRUE(views().empty());
+}
+
+TEST_F(KeeperTest, TellsThatTheRegistryWentBack) {
+  registry_.change([](View& view) { view.epoch = 3; });
+  EXPECT_TRUE(eventually([&] { return losses_ > 0; }));
+  keeper_.stop();
+  EXPECT_EQ(reason_, "the registry went back from view 5 to view 3");
 }
 
 TEST_F(KeeperTest, StopsAtOnceAndMoreThanOnce) {

@@ -10,6 +10,7 @@
 #include "cluster/rendezvous.h"
 #include "node/cluster_testing.h"
 #include "node/lock_table.h"
+#include "protocols/mutex/nxr_bh.h"
 #include "wire/codec.h"
 
 namespace turno::node {
@@ -23,8 +24,9 @@ constexpr NodeId self{0}, other{1};
 class FramesTest : public testing::Test {
  protected:
   explicit FramesTest(std::string_view algorithm = "nxr-bh")
-      : link_(std::make_shared<net::Link>(loop_, net::Identity{1, 1}, "127.0.0.1:1", 0ms,
-                                          [](const std::string&) {})),
+      : link_(std::make_shared<net::Link>(
+            loop_, net::Identity{1, 1}, net::Peer{2, "b", "127.0.0.1:1"},
+            net::Link::Handlers{[](const std::string&) {}, [](std::uint32_t) {}})),
         table_(make_engine(algorithm), {},
                [](const Owner&, const std::string&, Fence, std::string_view) {}) {
     view_.members = {{.id = 1, .name = "a"}, {.id = 2, .name = "b"}};  // the same in every run
@@ -33,7 +35,7 @@ class FramesTest : public testing::Test {
 
   void enter(std::uint32_t epoch) {
     view_.epoch = epoch;
-    table_.adopt(view_, self, {nullptr, link_}, false);
+    table_.adopt(view_, self, {nullptr, link_}, {});
   }
   [[nodiscard]] std::string lock_of(NodeId home) const {
     for (int n = 0;; ++n)
@@ -47,17 +49,29 @@ class FramesTest : public testing::Test {
     wire::Writer(body).bytes(name);
     return body;
   }
-  static std::string body_of(std::string_view name, NodeId holder, std::uint64_t count,
-                             std::uint8_t flags) {
+  static std::string body_of(std::string_view name, NodeId holder, std::uint64_t count) {
     auto body = body_of(name);
     wire::Writer out(body);
-    wire::encode(out, holder);
+    std::vector<Holding> holdings;
+    if (holder != nobody) holdings.push_back({.seat = holder});
+    wire::encode(out, holdings);
     out.varint(count);
-    out.u8(flags);
     return body;
   }
-  bool hear(FrameKind kind, std::uint64_t lock, const std::string& body) {
-    return table_.receive(other, {view_.epoch, lock, static_cast<std::uint8_t>(kind), body});
+  static std::string report_of(std::string_view name, NodeId holder, std::uint64_t count,
+                               std::uint8_t clear = 0) {
+    auto body = body_of(name, holder, count);
+    wire::Writer(body).u8(clear);
+    return body;
+  }
+  static std::string request() {
+    std::string body;
+    wire::Writer out(body);
+    wire::encode(out, NxrBh::Message{});
+    return body;
+  }
+  bool hear(NoteKind kind, std::uint64_t lock, const std::string& body) {
+    return table_.receive(other, {view_.epoch, lock, frame_kind(kind), body});
   }
 
   net::Loop loop_;  // nobody runs it: what is sent stays in the link
@@ -72,7 +86,7 @@ TEST_F(FramesTest, NothingIsGrantedBeforeAllHaveReported) {
   Asker asker;
   EXPECT_FALSE(table_.ready());
   EXPECT_FALSE(table_.acquire(lock, asker));
-  EXPECT_TRUE(hear(FrameKind::reported, 0, ""));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
   EXPECT_TRUE(table_.ready());
   EXPECT_TRUE(table_.unreported().empty());
   EXPECT_EQ(asker.state, State::granted);
@@ -84,8 +98,8 @@ TEST_F(FramesTest, NothingIsGrantedBeforeAllHaveReported) {
 TEST_F(FramesTest, AWornLockIsNoticed) {
   const auto lock = lock_of(self);
   const auto worn = std::uint64_t{1} << (Fence::count_bits - 2);
-  EXPECT_TRUE(hear(FrameKind::report, 0, body_of(lock, nobody, worn, 0)));
-  EXPECT_TRUE(hear(FrameKind::reported, 0, ""));
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, nobody, worn)));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
   EXPECT_FALSE(table_.worn());
   Asker asker;
   EXPECT_TRUE(table_.acquire(lock, asker));
@@ -99,8 +113,8 @@ TEST_F(FramesTest, AHolderElsewhereKeepsTheLock) {
   const auto lock = lock_of(self);
   Asker asker;
   EXPECT_FALSE(table_.acquire(lock, asker));
-  EXPECT_TRUE(hear(FrameKind::report, 0, body_of(lock, nobody, 16, 1)));
-  EXPECT_TRUE(hear(FrameKind::reported, 0, ""));
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, other, 16)));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
   EXPECT_EQ(asker.state, State::waiting);
   EXPECT_TRUE(table_.withdraw(lock, asker));
 }
@@ -108,41 +122,79 @@ TEST_F(FramesTest, AHolderElsewhereKeepsTheLock) {
 TEST_F(FramesTest, FramesThatMakeNoSenseAreRefused) {
   const auto here = lock_of(self), there = lock_of(other);
   const auto theirs = global_instance(other, 1), ours = global_instance(self, 1);
-  hear(FrameKind::reported, 0, "");
+  hear(NoteKind::reported, 0, "");
   const auto too_far = std::uint64_t{1} << (Fence::count_bits - 1);
-  EXPECT_FALSE(hear(FrameKind::open, 0, ""));
-  EXPECT_FALSE(hear(FrameKind::open, 0, body_of("")));
-  EXPECT_FALSE(hear(FrameKind::open, 0, body_of(there)));  // has its home elsewhere
-  EXPECT_FALSE(hear(FrameKind::open, 0, body_of(here) + "x"));
-  EXPECT_FALSE(hear(FrameKind::open, 0, body_of(std::string(513, 'x'))));
-  EXPECT_FALSE(hear(FrameKind::report, 0, body_of(here)));
-  EXPECT_FALSE(hear(FrameKind::report, 0, body_of(here, nobody, too_far, 0)));
-  EXPECT_FALSE(hear(FrameKind::report, 0, body_of(here, nobody, 0, 4)));
-  EXPECT_FALSE(hear(FrameKind::report, 0, body_of(here, NodeId{2}, 0, 0)));
-  EXPECT_FALSE(hear(FrameKind::opened, theirs, body_of(here, nobody, 0, 0)));
-  EXPECT_FALSE(hear(FrameKind::opened, ours, body_of(there, nobody, 0, 0)));
-  EXPECT_FALSE(hear(FrameKind::opened, 0, body_of(there, nobody, 0, 0)));
-  EXPECT_FALSE(hear(FrameKind::opened, global_instance(other, 0), body_of(there, nobody, 0, 0)));
-  EXPECT_FALSE(hear(FrameKind::query, theirs, ""));
-  EXPECT_FALSE(hear(FrameKind::query, 0, ""));
-  EXPECT_FALSE(hear(FrameKind::retire, ours, ""));
-  EXPECT_FALSE(hear(FrameKind::protocol, global_instance(NodeId{5}, 1), ""));
-  EXPECT_FALSE(hear(FrameKind::answer, 0, ""));
-  EXPECT_FALSE(hear(static_cast<FrameKind>(200), 0, ""));
+  EXPECT_FALSE(hear(NoteKind::open, 0, ""));
+  EXPECT_FALSE(hear(NoteKind::open, 0, body_of("")));
+  EXPECT_FALSE(hear(NoteKind::open, 0, body_of(there)));  // has its home elsewhere
+  EXPECT_FALSE(hear(NoteKind::open, 0, body_of(here) + "x"));
+  EXPECT_FALSE(hear(NoteKind::open, 0, body_of(std::string(513, 'x'))));
+  EXPECT_FALSE(hear(NoteKind::report, 0, body_of(here)));
+  EXPECT_FALSE(hear(NoteKind::report, 0, report_of(here, nobody, too_far)));
+  EXPECT_FALSE(hear(NoteKind::report, 0, report_of(here, nobody, 0, 4)));
+  EXPECT_FALSE(hear(NoteKind::report, 0, report_of(here, NodeId{2}, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, theirs, body_of(here, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, ours, body_of(there, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, 0, body_of(there, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, global_instance(other, 0), body_of(there, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::query, theirs, ""));
+  EXPECT_FALSE(hear(NoteKind::query, 0, ""));
+  EXPECT_FALSE(hear(NoteKind::retire, ours, ""));
+  EXPECT_FALSE(hear(NoteKind::protocol, global_instance(NodeId{5}, 1), ""));
+  EXPECT_FALSE(hear(NoteKind::go, ours, ""));
+  EXPECT_FALSE(hear(NoteKind::held, theirs, ""));
+  EXPECT_FALSE(hear(NoteKind::busy, 0, body_of(here)));
+  EXPECT_FALSE(hear(NoteKind::probe, 0, body_of(there)));
+  EXPECT_FALSE(hear(static_cast<NoteKind>(cluster::Note::kinds.size()), 0, ""));
+  EXPECT_FALSE(hear(static_cast<NoteKind>(200), 0, ""));
   EXPECT_EQ(table_.size(), 0U);
 }
 
 TEST_F(FramesTest, WhatComesBeforeItsInstanceIsKnownWaits) {
   const auto before = link_->backlog();
-  EXPECT_TRUE(hear(FrameKind::protocol, global_instance(other, 7), "anything"));
+  EXPECT_TRUE(hear(NoteKind::protocol, global_instance(other, 7), request()));
   EXPECT_EQ(link_->backlog(), before + 1);  // asks the home
-  EXPECT_TRUE(hear(FrameKind::protocol, global_instance(other, 7), "more"));
+  EXPECT_TRUE(hear(NoteKind::protocol, global_instance(other, 7), request()));
   EXPECT_EQ(link_->backlog(), before + 1);  // once
-  EXPECT_TRUE(hear(FrameKind::gone, global_instance(other, 7), ""));
+  EXPECT_TRUE(hear(NoteKind::gone, global_instance(other, 7), ""));
   EXPECT_EQ(table_.size(), 0U);
   // The home itself knows what there is.
-  EXPECT_TRUE(hear(FrameKind::query, global_instance(self, 7), ""));
+  EXPECT_TRUE(hear(NoteKind::query, global_instance(self, 7), ""));
   EXPECT_EQ(link_->backlog(), before + 2);
+  // What is no message of the algorithm cannot wait: the home is to begin the instance again.
+  EXPECT_FALSE(hear(NoteKind::protocol, global_instance(other, 8), "anything"));
+  EXPECT_EQ(link_->backlog(), before + 3);
+}
+
+// A token that nobody asked for: the lock begins again, and whoever has it keeps it.
+TEST_F(FramesTest, AnImpossibleMessageCostsTheInstance) {
+  const auto lock = lock_of(self);
+  hear(NoteKind::reported, 0, "");
+  Asker asker, waiter;
+  EXPECT_TRUE(table_.acquire(lock, asker));
+  EXPECT_FALSE(table_.acquire(lock, waiter));
+  std::string token;
+  wire::Writer out(token);
+  wire::encode(out, NxrBh::Message{.kind = NxrBh::Kind::token, .fence = Fence::at(1, 7)});
+  hear(NoteKind::protocol, global_instance(self, 1), token);
+  EXPECT_EQ(table_.statistics().spoilt, 1U);
+  EXPECT_TRUE(table_.holds(lock, asker.self(), asker.fence));
+  EXPECT_EQ(waiter.state, State::waiting);
+  EXPECT_TRUE(table_.release(lock, asker.self()));
+  EXPECT_EQ(waiter.state, State::granted);
+  EXPECT_GT(waiter.fence, asker.fence);
+}
+
+// A member that errs cannot make another keep more and more.
+TEST_F(FramesTest, MessagesOfUnknownInstancesAreBounded) {
+  for (std::uint64_t i = 1; i <= 20'000; ++i)
+    hear(NoteKind::protocol, global_instance(other, i), request());
+  EXPECT_EQ(table_.foundlings(), 4096U);
+  for (std::uint64_t i = 0; i < 20'000; ++i)
+    hear(NoteKind::protocol, global_instance(other, 1), request());
+  EXPECT_EQ(table_.foundlings(), 4096U);
+  enter(2);
+  EXPECT_EQ(table_.foundlings(), 0U);
 }
 
 class RandomFramesTest : public FramesTest, public testing::WithParamInterface<std::string_view> {
@@ -158,8 +210,7 @@ INSTANTIATE_TEST_SUITE_P(Every, RandomFramesTest, testing::ValuesIn(engine_names
                            return name;
                          });
 
-// A member that has lost its mind, but for the messages of the algorithm: against a member that
-// breaks the rules of the algorithm itself there is no defence.
+// A member that has lost its mind, also about the messages of the algorithm.
 TEST_P(RandomFramesTest, BreakNothing) {
   std::mt19937_64 random(7);
   const std::vector<std::string> names = {lock_of(self), lock_of(other), "x", "y"};
@@ -170,25 +221,29 @@ TEST_P(RandomFramesTest, BreakNothing) {
     return bytes;
   };
   const auto any_count = [&] { return any(4) == 0 ? random() >> any(64) : any(100); };
-  hear(FrameKind::reported, 0, "");
+  hear(NoteKind::reported, 0, "");
   std::vector<Asker*> holders(names.size()), waiters(names.size());
   for (int i = 0; i < 4000; ++i) {
     const auto which = any(names.size());
     const auto& name = names[which];
-    const auto kind = static_cast<FrameKind>(3 + any(10));
+    const auto kind = static_cast<NoteKind>(any(cluster::Note::kinds.size()));
     const auto instance = global_instance(any(2) == 0 ? self : other, 1 + any(4));
     std::string body;
     switch (kind) {
-      case FrameKind::report:
-      case FrameKind::opened:
-        body = body_of(name, any(2) == 0 ? nobody : NodeId{any(3)}, any_count(),
-                       static_cast<std::uint8_t>(any(5)));
+      case NoteKind::report:
+        body = report_of(name, any(2) == 0 ? nobody : NodeId{any(3)}, any_count(),
+                         static_cast<std::uint8_t>(any(3)));
         break;
-      case FrameKind::open:
+      case NoteKind::opened:
+        body = body_of(name, any(2) == 0 ? nobody : NodeId{any(3)}, any_count());
+        break;
+      case NoteKind::open:
+      case NoteKind::probe:
+      case NoteKind::busy:
         body = body_of(name);
         break;
-      case FrameKind::protocol:
-        body = '\xff' + any_bytes();  // no kind that there is
+      case NoteKind::protocol:
+        body = any_bytes();
         break;
       default:
         body = any_bytes();
@@ -209,7 +264,7 @@ TEST_P(RandomFramesTest, BreakNothing) {
     if (any(100) == 0) table_.retire_idle(Clock::now() + 1h, 3);
     if (any(400) == 0) {
       enter(view_.epoch + 1);
-      if (any(4) != 0) hear(FrameKind::reported, 0, "");
+      if (any(4) != 0) hear(NoteKind::reported, 0, "");
     }
   }
 }

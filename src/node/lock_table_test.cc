@@ -42,7 +42,7 @@ class LockTableTest : public testing::TestWithParam<std::string_view> {
 
   void enter(std::uint32_t epoch, bool delayed = false) {
     view_.epoch = epoch;
-    table_.adopt(view_, NodeId{0}, {nullptr}, delayed);
+    table_.adopt(view_, NodeId{0}, {nullptr}, {.delayed = delayed, .dead = "b"});
   }
   Asker& ask(const std::string& lock) {
     ++sessions_;
@@ -280,13 +280,15 @@ TEST_P(LockTableTest, HoldersKeepAndWaitersWaitInANewView) {
   EXPECT_EQ(visit("a").epoch(), 5U);
 }
 
-// After a crash a lock may be held by the dead until the delay is over. This node's own locks are
-// not.
+// After a crash a lock may be held by the dead until the delay is over: one that this node cannot
+// know all about. This node's own locks are not.
 TEST_P(LockTableTest, AfterACrashUnknownLocksWaitForTheDelay) {
   const auto& holder = ask("held");
   enter(2, true);
+  enter(3, true);
   const auto& waiter = ask("a");
   EXPECT_EQ(waiter.state, State::waiting);
+  EXPECT_THAT(table_.sightings("a", 10).at(0).client, testing::StartsWith("kept for b, free in "));
   EXPECT_TRUE(release("held", holder));
   EXPECT_EQ(ask("held").state, State::granted);
   table_.end_delay();
@@ -295,8 +297,19 @@ TEST_P(LockTableTest, AfterACrashUnknownLocksWaitForTheDelay) {
   EXPECT_EQ(ask("b").state, State::granted);
 }
 
+// It was the home of all its locks before, and knew who had what: what it does not know, nobody
+// had.
+TEST_P(LockTableTest, AfterACrashLocksThatThisNodeWouldKnowAreFree) {
+  visit("a");
+  retire_all();
+  enter(2, true);
+  EXPECT_EQ(ask("a").state, State::granted);
+  EXPECT_EQ(ask("fresh").state, State::granted);
+}
+
 TEST_P(LockTableTest, WhoWithdrawsDuringTheDelayLeavesNothing) {
   enter(2, true);
+  enter(3, true);
   auto& waiter = ask("a");
   EXPECT_TRUE(table_.withdraw("a", waiter));
   table_.end_delay();

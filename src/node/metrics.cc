@@ -26,6 +26,8 @@ void write_locks(Exposition& out, LockTable& locks) {
       .sample(statistics.lost.load());
   out.counter("turno_waits_withdrawn_total", "Waits that ended without a grant.")
       .sample(statistics.withdrawn.load());
+  out.counter("turno_tries_refused_total", "Tries that failed because somebody was in the way.")
+      .sample(statistics.refused.load());
   out.counter("turno_locks_retired_total", "Idle locks forgotten by this node, their home.")
       .sample(statistics.retired.load());
 }
@@ -40,6 +42,9 @@ void write_messages(Exposition& out, Daemon& daemon) {
                message.count);
   out.counter("turno_strange_frames_total", "Frames of peers that made no sense and were dropped.")
       .sample(daemon.locks().statistics().strange_frames.load());
+  out.counter("turno_spoilt_instances_total",
+              "Locks that began again because a peer sent what cannot be.")
+      .sample(daemon.locks().statistics().spoilt.load());
 }
 
 void write_cluster(Exposition& out, Daemon& daemon) {
@@ -61,6 +66,8 @@ void write_cluster(Exposition& out, Daemon& daemon) {
   each_peer([](const net::Link& link) { return std::uint64_t{link.backlog()}; });
   out.counter("turno_peer_reconnections_total", "Times the link to the peer was made again.");
   each_peer([](const net::Link& link) { return link.reconnections(); });
+  out.counter("turno_peer_gaps_total", "Times frames to the peer were lost: a new view follows.");
+  each_peer([](const net::Link& link) { return link.gaps(); });
   out.counter("turno_refused_peer_connections_total",
               "Connections to the port for peers that were refused.")
       .sample(daemon.peers().refused());

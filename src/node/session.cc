@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t read_size = std::size_t{16} << 10;
 constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
 constexpr std::size_t most_waits = 100'000;                  // of one client
-// A try fails as soon as somebody is known to hold the lock. If nobody is, it may still take a
-// moment to get it here.
+constexpr std::size_t most_held = 100'000;                   // of one client
+// A try is answered by the lock's home or its algorithm; only if that is stopped, it takes so long.
 constexpr auto longest_try = 1s;
 
 }  // namespace
@@ -30,7 +30,7 @@ class Session::Wait final : public Waiter {
         async(wanted.async),
         session_(session) {}
 
-  void settled() override {
+  void settled(Afterwards& afterwards) override {
     auto& loop = session_.loop();
     const auto work = [alive = session_.alive_, session = &session_, number = ticket] {
       if (!*alive) return;
@@ -39,7 +39,7 @@ class Session::Wait final : public Waiter {
     if (loop.here()) {
       loop.later(work);
     } else {
-      loop.post(work);
+      afterwards.add([&loop, work] { loop.post(work); });
     }
   }
 
@@ -133,16 +133,25 @@ void Session::go_on() {
 // ---- locks
 
 void Session::lock(const Wanted& wanted) {
-  if (!wanted.async && held_.contains(std::string(wanted.name)))
-    return reply_.error("HELD", "this session holds '" + std::string(wanted.name) +
-                                    "' already and would wait for itself");
+  const std::string name(wanted.name);
+  if (!wanted.async &&
+      (held_.contains(name) || (!waited_names_.empty() && waited_names_.contains(name))))
+    return reply_.error("HELD", "this session " +
+                                    std::string(held_.contains(name) ? "holds '" : "waits for '") +
+                                    name + "' already and would wait for itself");
   if (waits_.size() >= most_waits)
-    return reply_.error("ERR", "this session waits for too many locks");
+    return reply_.error(
+        "ERR", "this session waits for too many locks: at most " + std::to_string(most_waits));
+  if (held_.size() >= most_held)
+    return reply_.error("ERR",
+                        "this session holds too many locks: at most " + std::to_string(most_held));
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
   if (wanted.async) reply_.integer(static_cast<std::int64_t>(ticket));
-  if (daemon().locks().acquire(wait.name, wait)) {
+  const bool trying = wanted.timeout == 0ms;
+  auto& locks = daemon().locks();
+  if (trying ? locks.attempt(wait.name, wait) : locks.acquire(wait.name, wait)) {
     keep(wait.name, wait.fence, wait.ttl);
     if (!wanted.async) return reply_.integer(static_cast<std::int64_t>(wait.fence.value));
     reply_.push(4);
@@ -152,34 +161,20 @@ void Session::lock(const Wanted& wanted) {
     reply_.integer(static_cast<std::int64_t>(wait.fence.value));
     return;
   }
+  if (wait.state == Waiter::State::refused) return tell_timeout(wait);
   waits_.emplace(ticket, std::move(owned));
+  ++waited_names_[name];
   if (!wanted.async) hold_replies();
-  if (wait.state == Waiter::State::failed) return wait.settled();
+  if (wait.state == Waiter::State::failed) {
+    loop().later([alive = alive_, this, ticket] {
+      if (!*alive) return;
+      if (auto* late = find(ticket)) settle(*late);
+    });
+    return;
+  }
   if (wanted.timeout < 0ms) return;
-  if (wanted.timeout == 0ms) look_before_waiting(wait);
-  wait.timeout = loop().after(wanted.timeout == 0ms ? longest_try : wanted.timeout, [this, ticket] {
+  wait.timeout = loop().after(trying ? longest_try : wanted.timeout, [this, ticket] {
     if (auto* late = find(ticket)) expired(*late);
-  });
-}
-
-// For a try: if somebody else has the lock or waits for it, there is no point in waiting.
-void Session::look_before_waiting(Wait& wait) {
-  daemon().ask(wait.name, [alive = alive_, this, ticket = wait.ticket](
-                              const std::vector<NodeSighting>& found, bool) {
-    if (!*alive) return;
-    auto* trying = find(ticket);
-    if (trying == nullptr) return;
-    for (const auto& other : found) {
-      const bool own = other.node == daemon().self().name &&
-                       other.sighting.session == owner_.session && !other.sighting.holds;
-      if (own) continue;
-      // Not from inside the command: its reply is not awaited yet.
-      loop().later([alive = alive_, this, ticket] {
-        if (!*alive) return;
-        if (auto* late = find(ticket)) expired(*late);
-      });
-      return;
-    }
   });
 }
 
@@ -188,8 +183,12 @@ Session::Wait* Session::find(std::uint64_t ticket) {
   return found == waits_.end() ? nullptr : found->second.get();
 }
 
-// Granted, or the node ends.
+// Granted, refused, or the node ends.
 void Session::settle(Wait& wait) {
+  if (wait.state == Waiter::State::refused) {
+    tell_timeout(wait);
+    return conclude(wait);
+  }
   const bool granted = wait.state == Waiter::State::granted;
   if (granted) keep(wait.name, wait.fence, wait.ttl);
   const auto fence = static_cast<std::int64_t>(wait.fence.value);
@@ -215,22 +214,23 @@ void Session::settle(Wait& wait) {
 void Session::expired(Wait& wait) {
   // Too late: it was granted a moment ago, and that is on its way.
   if (!daemon().locks().withdraw(wait.name, wait)) return;
-  if (wait.async) {
-    reply_.push(3);
-    reply_.bulk("timeout");
-    reply_.integer(static_cast<std::int64_t>(wait.ticket));
-    reply_.bulk(wait.name);
-  } else {
-    reply_.null();
-  }
+  tell_timeout(wait);
   conclude(wait);
+}
+
+// Not in time, or somebody is in the way of a try.
+void Session::tell_timeout(const Wait& wait) {
+  if (!wait.async) return reply_.null();
+  reply_.push(3);
+  reply_.bulk("timeout");
+  reply_.integer(static_cast<std::int64_t>(wait.ticket));
+  reply_.bulk(wait.name);
 }
 
 // The command has its reply.
 void Session::conclude(Wait& wait) {
   const bool async = wait.async;
-  loop().cancel(wait.timeout);
-  waits_.erase(wait.ticket);
+  remove(wait);
   if (async) return flush();
   go_on();
 }
@@ -238,9 +238,15 @@ void Session::conclude(Wait& wait) {
 void Session::cancel(std::uint64_t ticket) {
   auto* wait = find(ticket);
   if (wait == nullptr || !daemon().locks().withdraw(wait->name, *wait)) return reply_.integer(0);
-  loop().cancel(wait->timeout);
-  waits_.erase(ticket);
+  remove(*wait);
   reply_.integer(1);
+}
+
+void Session::remove(Wait& wait) {
+  loop().cancel(wait.timeout);
+  const auto named = waited_names_.find(wait.name);
+  if (--named->second == 0) waited_names_.erase(named);
+  waits_.erase(wait.ticket);
 }
 
 void Session::keep(const std::string& name, Fence fence, std::chrono::milliseconds ttl) {
@@ -267,6 +273,8 @@ void Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence 
   const auto held = held_.find(std::string(name));
   if (held == held_.end() || (fence != Fence{} && fence != held->second.fence))
     return reply_.integer(0);
+  // The table knows; the news that it was lost may still be on its way to this session.
+  if (!daemon().locks().holds(name, owner_, held->second.fence)) return reply_.integer(0);
   keep(held->first, held->second.fence, ttl);
   reply_.integer(1);
 }

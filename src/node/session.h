@@ -65,7 +65,8 @@ class Session final : public net::Stream {
   void keep(const std::string& name, Fence fence, std::chrono::milliseconds ttl);
   void settle(Wait& wait);
   void expired(Wait& wait);
-  void look_before_waiting(Wait& wait);
+  void tell_timeout(const Wait& wait);
+  void remove(Wait& wait);
   void conclude(Wait& wait);
   Wait* find(std::uint64_t ticket);
 
@@ -76,6 +77,7 @@ class Session final : public net::Stream {
   wire::ReplyWriter reply_;
   boost::unordered_flat_map<std::string, Held> held_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
+  boost::unordered_flat_map<std::string, std::uint32_t> waited_names_;     // how often each
   std::uint64_t tickets_ = 0;
   bool waiting_ = false;  // for the reply to a command
   bool working_ = false, quitting_ = false;

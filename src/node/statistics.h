@@ -31,7 +31,7 @@ struct Statistics {
 
   std::array<Counter, bounds_us.size() + 1> waits{};  // the last: longer than all bounds
   Counter waited_us{0};
-  Counter withdrawn{0}, released{0}, lost{0}, retired{0}, strange_frames{0};
+  Counter withdrawn{0}, refused{0}, released{0}, lost{0}, retired{0}, strange_frames{0}, spoilt{0};
   std::atomic<std::int64_t> holders{0}, waiters{0};
 };
 

@@ -55,6 +55,7 @@ void write_locks(Json& json, LockTable& locks) {
               std::accumulate(statistics.waits.begin(), statistics.waits.end(), std::uint64_t{0}));
   json.number("released", statistics.released.load());
   json.number("withdrawn", statistics.withdrawn.load());
+  json.number("refused", statistics.refused.load());
   json.number("lost", statistics.lost.load());
   json.number("retired", statistics.retired.load());
 }

@@ -12,9 +12,11 @@
 #include <tuple>
 #include <utility>
 
+#include "core/assert.h"
 #include "core/demand.h"
 #include "core/describe.h"
 #include "core/fence.h"
+#include "core/holding.h"
 #include "core/node_id.h"
 #include "core/setup.h"
 
@@ -45,7 +47,7 @@ template <Primitive>
 class Monitor {
  public:
   void begin(const Setup& /*setup*/) {}
-  void hold(NodeId /*node*/) {}
+  void hold(const Holding& /*holding*/) {}  // from the start
   Complaint enter(const Setup& /*setup*/, const Entry& /*entry*/) { return {}; }
   void leave(NodeId /*node*/) {}
   [[nodiscard]] std::size_t inside() const { return 0; }
@@ -59,7 +61,7 @@ template <>
 class Monitor<Primitive::lock> {
  public:
   void begin(const Setup& setup) { last_ = Fence::at(setup.epoch); }
-  void hold(NodeId /*node*/) { ++inside_; }
+  void hold(const Holding& /*holding*/) { ++inside_; }
   Complaint enter(const Setup& /*setup*/, const Entry& entry) {
     const auto before = std::exchange(last_, std::max(last_, entry.fence));
     if (++inside_ > 1) return {"exclusion", "two nodes are inside at once"};
@@ -77,9 +79,16 @@ class Monitor<Primitive::lock> {
 };
 
 // Units that nobody shares: each has a holder, and its fences only grow.
-class Holdings {
+class HeldUnits {
  public:
   void begin(std::size_t units) { units_.resize(units); }
+  // REQUIRES: nobody has these units, and they exist.
+  void hold(const Holding& holding) {
+    for (auto unit : holding.units) {
+      TURNO_ASSERT(unit < units_.size() && units_[unit].holder == nobody);
+      units_[unit].holder = holding.seat;
+    }
+  }
   Complaint take(NodeId node, const Unit& unit, std::string_view name) {
     const auto called = std::string(name) + " " + std::to_string(unit.number);
     if (unit.number >= units_.size()) return {"addressee", "there is no " + called};
@@ -99,7 +108,7 @@ class Holdings {
     return last;
   }
   [[nodiscard]] auto fields() const { return std::tie(units_); }
-  bool operator==(const Holdings&) const = default;
+  bool operator==(const HeldUnits&) const = default;
 
  private:
   struct Held {
@@ -116,7 +125,10 @@ template <>
 class Monitor<Primitive::semaphore> {
  public:
   void begin(const Setup& setup) { permits_.begin(setup.semaphore.permits); }
-  void hold(NodeId /*node*/) { ++inside_; }
+  void hold(const Holding& holding) {
+    ++inside_;
+    permits_.hold(holding);
+  }
   Complaint enter(const Setup& setup, const Entry& entry) {
     if (++inside_ > setup.semaphore.permits)
       return {"exclusion", std::to_string(inside_) + " nodes are inside at once, with " +
@@ -136,7 +148,7 @@ class Monitor<Primitive::semaphore> {
   bool operator==(const Monitor&) const = default;
 
  private:
-  Holdings permits_;
+  HeldUnits permits_;
   bool nameless_ = false;  // somebody got a permit without a name
   std::uint32_t inside_ = 0;
 };
@@ -147,7 +159,10 @@ template <>
 class Monitor<Primitive::room> {
  public:
   void begin(const Setup& setup) { last_ = Fence::at(setup.epoch); }
-  void hold(NodeId /*node*/) { ++inside_; }
+  void hold(const Holding& holding) {
+    ++inside_;
+    group_ = holding.group;
+  }
   Complaint enter(const Setup& setup, const Entry& entry) {
     const auto group = entry.demand.group;
     const auto& capacity = setup.room.capacity;
@@ -179,7 +194,10 @@ template <>
 class Monitor<Primitive::reservation> {
  public:
   void begin(const Setup& setup) { instances_.begin(setup.resources.type_of.size()); }
-  void hold(NodeId /*node*/) { ++inside_; }
+  void hold(const Holding& holding) {
+    ++inside_;
+    instances_.hold(holding);
+  }
   Complaint enter(const Setup& setup, const Entry& entry) {
     ++inside_;
     for (const auto& unit : entry.units)
@@ -213,7 +231,7 @@ class Monitor<Primitive::reservation> {
            wanted == entry.units.size();
   }
 
-  Holdings instances_;
+  HeldUnits instances_;
   std::uint32_t inside_ = 0;
 };
 

@@ -84,5 +84,30 @@ TEST(ReservationMonitor, GivesEachInstanceOnceAndWhatWasAskedFor) {
   EXPECT_EQ(enter(c, {{0, fence(2)}, {2, fence(9)}}).property, "fence");
 }
 
+TEST(Monitor, KnowsWhoIsInsideFromTheStartWithWhat) {
+  turno::Setup setup;
+  setup.semaphore.permits = 2;
+  setup.resources.type_of = {0, 0};
+  auto semaphore = watching<Primitive::semaphore>(setup);
+  semaphore.hold({a, 0, {1}});
+  const Unit one{1, fence(1)};
+  EXPECT_EQ(semaphore.enter(setup, {.node = b, .fence = one.fence, .units = {&one, 1}}).text,
+            "two nodes hold permit 1");
+  auto reservation = watching<Primitive::reservation>(setup);
+  reservation.hold({a, 0, {0, 1}});
+  const Need need{0, 1};
+  const Entry entry{b, {.needs = {&need, 1}}, one.fence, {&one, 1}};
+  EXPECT_EQ(reservation.enter(setup, entry).text, "two nodes hold instance 1");
+  reservation = watching<Primitive::reservation>(setup);
+  reservation.hold({a, 0, {0, 1}});
+  reservation.leave(a);
+  EXPECT_FALSE(reservation.enter(setup, entry));
+  auto room = watching<Primitive::room>(setup);
+  room.hold({.seat = a, .group = 1});
+  EXPECT_FALSE(room.enter(setup, {.node = b, .demand = {.group = 1}, .fence = fence(1)}));
+  EXPECT_EQ(room.enter(setup, {.node = c, .demand = {.group = 2}, .fence = fence(2)}).property,
+            "exclusion");
+}
+
 }  // namespace
 }  // namespace turno

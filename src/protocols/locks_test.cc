@@ -37,8 +37,8 @@ std::size_t tokens(const Cluster<P>& cluster) {
 template <class P>
 class Walk {
  public:
-  Walk(const turno::Setup& setup, std::uint64_t seed, const std::vector<NodeId>& holders = {})
-      : cluster(setup, holders), random_(seed), epoch_(setup.epoch) {}
+  Walk(const turno::Setup& setup, std::uint64_t seed, const std::vector<Holding>& holdings = {})
+      : cluster(setup, holdings), random_(seed), epoch_(setup.epoch) {}
 
   // REQUIRES: something travels.
   void deliver_any() {
@@ -134,7 +134,7 @@ TYPED_TEST(LockTest, ResumesAroundAnyHolderAndThenServesTheOthers) {
     auto setup = suitable<TypeParam>(n, Topology::line);
     setup.epoch = 5;
     for (std::size_t holder = 0; holder < n; ++holder) {
-      Walk<TypeParam> walk(setup, n + holder, {NodeId{holder}});
+      Walk<TypeParam> walk(setup, n + holder, {{.seat = NodeId{holder}}});
       EXPECT_EQ(walk.cluster.broken(), "") << n << " nodes, holder " << holder;
       for (std::size_t i = 0; i < n; ++i)
         if (i != holder) walk.cluster.want(NodeId{i});

@@ -10,10 +10,11 @@ namespace turno {
 namespace {
 
 template <class P>
-double live(P& node, const Setup& setup, NodeId self, std::span<const NodeId> holders,
+double live(P& node, const Setup& setup, NodeId self, std::span<const Holding> holdings,
             const Input<typename P::Message>& input, Effects<typename P::Message>& out,
             const Snapshot<P>& world, std::string_view& broken) {
-  if (input.kind == Input<typename P::Message>::Kind::start) node = P::resume(setup, self, holders);
+  if (input.kind == Input<typename P::Message>::Kind::start)
+    node = P::resume(setup, self, holdings);
   step(node, input, out);
   if constexpr (HasInvariants<P>) broken = P::broken_invariant(world);
   if constexpr (HasGoal<P>) broken = P::unmet_goal(world);

@@ -76,7 +76,7 @@ class Stage {
 template <Protocol P>
 class StageOf final : public Stage {
  public:
-  StageOf(const Setup& setup, const std::vector<NodeId>& holders) : cluster_(setup, holders) {}
+  StageOf(const Setup& setup, const std::vector<Holding>& holdings) : cluster_(setup, holdings) {}
 
   [[nodiscard]] std::size_t size() const override { return cluster_.size(); }
   Lines start() override { return told(cluster_.starts()); }
@@ -141,10 +141,10 @@ class StageOf final : public Stage {
 };
 
 std::unique_ptr<Stage> stage_for(std::string_view algorithm, const Setup& setup,
-                                 const std::vector<NodeId>& holders) {
+                                 const std::vector<Holding>& holdings) {
   std::unique_ptr<Stage> stage;
   const auto build = [&]<class P>() {
-    if (P::info.name == algorithm) stage = std::make_unique<StageOf<P>>(setup, holders);
+    if (P::info.name == algorithm) stage = std::make_unique<StageOf<P>>(setup, holdings);
   };
   [&]<class... P>(List<P...>) {
     (build.template operator()<P>(), ...);
@@ -170,7 +170,7 @@ std::unique_ptr<Stage> parse_system(const Lines& words) {
   if (nodes == 0) throw Malformed{0, "a system has a node at least"};
   auto setup = testing::shaped(Topology::complete, nodes);
   setup.quorums = quorums(QuorumConstruction::cyclic, nodes);
-  std::vector<NodeId> holders;
+  std::vector<Holding> holdings;
   for (std::size_t i = 3; i < words.size(); ++i) {
     const auto equals = words[i].find('=');
     const auto name = words[i].substr(0, equals), value = words[i].substr(equals + 1);
@@ -196,12 +196,12 @@ std::unique_ptr<Stage> parse_system(const Lines& words) {
     } else if (name == "epoch") {
       setup.epoch = static_cast<std::uint32_t>(number(value, 100));
     } else if (name == "holder") {
-      holders.emplace_back(number(value, nodes));
+      holdings.push_back({.seat = NodeId{number(value, nodes)}});
     } else {
       throw Malformed{0, "'" + words[i] + "' does not describe the system"};
     }
   }
-  auto stage = stage_for(words[1], setup, holders);
+  auto stage = stage_for(words[1], setup, holdings);
   if (!stage) throw Malformed{0, "there is no algorithm '" + words[1] + "'"};
   return stage;
 }

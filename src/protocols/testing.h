@@ -60,11 +60,16 @@ inline Setup voting(const std::vector<std::string>& quorums) {
 }
 
 template <Protocol P>
-std::vector<P> make(const Setup& setup, const std::vector<NodeId>& holders = {}) {
+std::vector<P> make(const Setup& setup, const std::vector<Holding>& holdings = {}) {
   std::vector<P> nodes;
   for (std::size_t i = 0; i < setup.size(); ++i)
-    nodes.push_back(P::resume(setup, NodeId{i}, holders));
+    nodes.push_back(P::resume(setup, NodeId{i}, holdings));
   return nodes;
+}
+// A lock that somebody has.
+template <Protocol P>
+std::vector<P> make(const Setup& setup, std::initializer_list<NodeId> holder) {
+  return make<P>(setup, std::vector<Holding>{{.seat = *holder.begin()}});
 }
 
 template <Protocol P>
@@ -125,9 +130,9 @@ class Cluster {
  public:
   using Message = typename P::Message;
 
-  explicit Cluster(const Setup& setup, const std::vector<NodeId>& holders = {})
-      : nodes_(make<P>(setup, holders)), users_(setup.size()) {
-    for (auto holder : holders) users_[holder.index()].inside = true;
+  explicit Cluster(const Setup& setup, const std::vector<Holding>& holdings = {})
+      : nodes_(make<P>(setup, holdings)), users_(setup.size()) {
+    for (const auto& holding : holdings) users_[holding.seat.index()].inside = true;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       auto first = act(TraceStep::Kind::start, NodeId{i}, {.kind = Kind::start});
       if (!first.sends.empty()) starts_.push_back(std::move(first));

@@ -128,8 +128,8 @@ TEST(Simulation, LosesOrQueuesArrivalsAtABusyNode) {
 
 // A lock that is never given back: the simulation must end and say so.
 struct Stuck : Central {
-  static Stuck resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
-    return Stuck{Central::resume(setup, self, holders)};
+  static Stuck resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
+    return Stuck{Central::resume(setup, self, holdings)};
   }
   void release(Out&) {}
   bool operator==(const Stuck&) const = default;

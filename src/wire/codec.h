@@ -117,6 +117,8 @@ void decode_field(Reader& in, T& value, const Limits& limits) {
            ...);
         },
         value.fields());
+    // What is kept beside the fields and follows from them.
+    if constexpr (requires { value.derive(); }) value.derive();
   } else {
     value.clear();
     const auto size = up_to(limits.elements(), in);

@@ -12,9 +12,9 @@ Status FrameReader::next() {
   if (bytes.size() < 4) return Status::more;
   const auto length = std::size_t{Reader(bytes).u32()};
   if (length == 0) return fail("an empty frame");
-  if (length > max_frame)
+  if (length > most_)
     return fail("a frame of " + std::to_string(length) + " bytes; the most is " +
-                std::to_string(max_frame));
+                std::to_string(most_));
   if (bytes.size() < 5) return Status::more;
   // Another version may have another header: judge it before anything else.
   const auto theirs = static_cast<std::uint8_t>(bytes[4]);

@@ -15,7 +15,7 @@
 
 namespace turno::wire {
 
-constexpr std::uint8_t version = 1;
+constexpr std::uint8_t version = 2;
 constexpr std::size_t max_frame = std::size_t{1} << 20;  // behind the length
 
 struct Frame {
@@ -52,6 +52,8 @@ class FrameReader {
   std::span<char> prepare(std::size_t size) { return buffer_.prepare(size); }
   void commit(std::size_t size) { buffer_.commit(size); }
   void feed(std::string_view bytes) { buffer_.append(bytes); }
+  // From the next frame on: how long it may be.
+  void limit(std::size_t most) { most_ = most; }
 
   // A frame that is too long is refused as soon as its length is here. After an error it stays in
   // it: where the next frame begins is not known.
@@ -63,6 +65,7 @@ class FrameReader {
  private:
   Status fail(std::string what);
 
+  std::size_t most_ = max_frame;
   ReceiveBuffer buffer_;
   Frame frame_;
   std::string error_;

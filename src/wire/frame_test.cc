@@ -66,7 +66,7 @@ const Kept example{.epoch = 300, .lock = 1U << 30, .kind = 7, .body = "some byte
 TEST(Frame, HasItsLengthInFront) {
   EXPECT_EQ(framed({.epoch = 2, .lock = 3, .kind = 4, .body = "ab"}),
             "\x06\0\0\0"
-            "\x01\x02\x03\x04"
+            "\x02\x02\x03\x04"
             "ab"s);
 }
 
@@ -117,21 +117,30 @@ TEST(FrameReader, TakesTheLongestFrame) {
   EXPECT_THAT(read(with_length(max_frame + 1, "")).error, HasSubstr("1048577 bytes"));
 }
 
+TEST(FrameReader, MayBeToldToTakeLess) {
+  FrameReader reader;
+  reader.limit(20);
+  reader.feed(framed(example) + with_length(21, ""));
+  EXPECT_EQ(reader.next(), Status::ready);
+  EXPECT_EQ(reader.next(), Status::error);
+  EXPECT_EQ(reader.error(), "a frame of 21 bytes; the most is 20");
+}
+
 TEST(FrameReader, RefusesWhatIsNoFrame) {
   EXPECT_EQ(read(with_length(0, "")).error, "an empty frame");
-  EXPECT_EQ(read(with_length(1, "\x01")).error, "a frame with a malformed header");
-  EXPECT_EQ(read(with_length(3, "\x01\x01\x01")).error, "a frame with a malformed header");
-  EXPECT_EQ(read(with_length(4, "\x01\xff\xff\xff")).error, "a frame with a malformed header");
+  EXPECT_EQ(read(with_length(1, "\x02")).error, "a frame with a malformed header");
+  EXPECT_EQ(read(with_length(3, "\x02\x01\x01")).error, "a frame with a malformed header");
+  EXPECT_EQ(read(with_length(4, "\x02\xff\xff\xff")).error, "a frame with a malformed header");
   // An epoch of 2^32.
-  EXPECT_EQ(read(with_length(8, "\x01\x80\x80\x80\x80\x10\x01\x01")).error,
+  EXPECT_EQ(read(with_length(8, "\x02\x80\x80\x80\x80\x10\x01\x01")).error,
             "a frame with a malformed header");
   EXPECT_THAT(read("GET / HTTP/1.1\r\n").error, HasSubstr("a frame of 542393671 bytes"));
 }
 
 TEST(FrameReader, SaysBothVersions) {
   // At once: the rest of the frame need not come.
-  EXPECT_EQ(read(with_length(100, "\x02")).error, "a frame of version 2; this is version 1");
-  EXPECT_EQ(read(with_length(100, "\xff")).error, "a frame of version 255; this is version 1");
+  EXPECT_EQ(read(with_length(100, "\x01")).error, "a frame of version 1; this is version 2");
+  EXPECT_EQ(read(with_length(100, "\xff")).error, "a frame of version 255; this is version 2");
 }
 
 TEST(FrameReader, StaysInItsError) {

@@ -71,15 +71,24 @@ struct Brokered {
   bool operator==(const Brokered&) const = default;
 
   // REQUIRES: the setup outlives the node.
-  static Brokered resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Brokered resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Brokered node;
     node.self = self;
     node.setup = &setup;
     node.broker = broker_of(setup, self);
+    if (const auto* holding = holding_of(self, holdings)) {
+      node.phase = Phase::inside;
+      for (auto instance : holding->units)
+        add(node.held, {{instance, 1}, Fence::at(setup.epoch), true});
+    }
     if (self != node.broker) return node;
     node.queue = SiteQueue::start(nullptr, self, broker_of(setup, setup.root()), setup.size());
     node.queue.busy = node.queue.has;  // it leaves when its broker says so
-    if (node.queue.has) node.chains.resize(setup.resources.type_of.size());
+    if (!node.queue.has) return node;
+    node.chains.resize(setup.resources.type_of.size());
+    const auto ends = node.open() ? 0 : static_cast<std::uint64_t>(setup.resources.hold_ns);
+    for (const auto& holding : holdings)
+      for (auto instance : holding.units) node.chains[instance] = {holding.seat, 1, ends};
     return node;
   }
 

@@ -50,14 +50,18 @@ struct CentralAllocator {
   [[nodiscard]] auto fields() const { return std::tie(held, free, waiting); }
   bool operator==(const CentralAllocator&) const = default;
 
-  static CentralAllocator resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static CentralAllocator resume(const Setup& setup, NodeId self,
+                                 std::span<const Holding> holdings) {
     CentralAllocator node;
     node.self = self;
     node.setup = &setup;
     node.coordinator = setup.root();
+    if (const auto* holding = holding_of(self, holdings)) node.held = tokens_of(setup, *holding);
     if (self != node.coordinator) return node;
     for (std::uint32_t i = 0; i < setup.resources.type_of.size(); ++i)
       node.free.add(Token{i, Fence::at(setup.epoch)});
+    for (const auto& holding : holdings)
+      for (auto instance : holding.units) node.free.take(instance);
     return node;
   }
 

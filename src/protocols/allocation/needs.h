@@ -29,9 +29,13 @@ class Needs {
   // REQUIRES: of(type) > 0
   void take_one(std::size_t type) {
     --counts_[type];
-    while (!counts_.empty() && counts_.back() == 0) counts_.pop_back();
+    derive();
   }
   void clear() { counts_.clear(); }
+  // Equal needs are equal values: also after they were read from a message.
+  void derive() {
+    while (!counts_.empty() && counts_.back() == 0) counts_.pop_back();
+  }
   // For messages and hashing: the last count is not zero.
   [[nodiscard]] auto fields() const { return std::tie(counts_); }
   bool operator==(const Needs&) const = default;

@@ -28,12 +28,11 @@ class Scattered {
     Instances chosen;
     for (std::size_t type = 0; type < of_.needs.types(); ++type) {
       if (of_.needs.of(type) == 0) continue;
-      auto all = candidates(of_, type);
-      if (all.more > 0)
-        std::rotate(all.open.begin(), all.open.begin() + beginning(type, all.open), all.open.end());
+      const auto all = candidates(of_, type);
       chosen.insert(chosen.end(), all.sure.begin(), all.sure.end());
-      chosen.insert(chosen.end(), all.open.begin(),
-                    all.open.begin() + static_cast<std::ptrdiff_t>(all.more));
+      const auto first = all.more > 0 ? beginning(type, all.open) : 0;
+      for (std::size_t i = 0; i < all.more; ++i)
+        chosen.push_back(all.open[(first + i) % all.open.size()]);
     }
     std::sort(chosen.begin(), chosen.end());
     return chosen;
@@ -41,7 +40,7 @@ class Scattered {
 
  private:
   // A place in `open`.
-  [[nodiscard]] std::ptrdiff_t beginning(std::size_t type, const Instances& open) const {
+  [[nodiscard]] std::size_t beginning(std::size_t type, const Instances& open) const {
     Digest digest(type + 1);
     digest.add((std::uint64_t{round_} << 32) | of_.self.value);
     const auto& type_of = of_.setup.resources.type_of;
@@ -50,7 +49,7 @@ class Scattered {
     std::uint32_t instance = 0;
     while (type_of[instance] != type || left-- > 0) ++instance;
     const auto at = std::lower_bound(open.begin(), open.end(), instance);
-    return at == open.end() ? 0 : at - open.begin();
+    return at == open.end() ? 0 : static_cast<std::size_t>(at - open.begin());
   }
 
   const Choosing& of_;

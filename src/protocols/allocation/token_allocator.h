@@ -78,13 +78,22 @@ struct TokenAllocator {
   bool operator==(const TokenAllocator&) const = default;
 
   // REQUIRES: the setup outlives the node.
-  static TokenAllocator resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static TokenAllocator resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     TokenAllocator node;
     node.self = self;
     node.setup = &setup;
     node.queue = SiteQueue::start(Rules::knows_sites ? &setup.sites : nullptr, self, setup.root(),
                                   setup.size());
-    if (node.queue.has) node.table = all_free(setup);
+    if (node.queue.has) {
+      node.table = all_free(setup);
+      for (const auto& holding : holdings)
+        for (auto instance : holding.units) node.table[instance] = {.holder = holding.seat};
+    }
+    if (const auto* holding = holding_of(self, holdings)) {
+      node.phase = Phase::inside;
+      node.needs = Needs({.needs = needs_of(setup, *holding)});
+      node.locked = tokens_of(setup, *holding);
+    }
     return node;
   }
 

@@ -11,6 +11,7 @@
 
 #include "core/demand.h"
 #include "core/fence.h"
+#include "core/holding.h"
 #include "core/node_id.h"
 #include "core/setup.h"
 #include "protocols/allocation/needs.h"
@@ -94,6 +95,13 @@ struct Place {
   [[nodiscard]] auto fields() const { return std::tie(holder, fence); }
 };
 using Table = boost::container::small_vector<Place, 4>;
+
+// The tokens of what a seat holds when the algorithm begins.
+inline Tokens tokens_of(const Setup& setup, const Holding& holding) {
+  Tokens tokens;
+  for (auto instance : holding.units) tokens.add(Token{instance, Fence::at(setup.epoch)});
+  return tokens;
+}
 
 inline Table all_free(const Setup& setup) {
   return Table(setup.resources.type_of.size(),

@@ -42,7 +42,7 @@ struct Bertier {
   [[nodiscard]] auto fields() const { return std::tie(queue, fence); }
   bool operator==(const Bertier&) const = default;
 
-  static Bertier resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Bertier resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Bertier node;
     const bool patched = setup.departure == 2;
     node.queue = SiteQueue::start(&setup.sites, self, setup.root(), setup.size());

@@ -56,7 +56,7 @@ struct Bully {
   [[nodiscard]] auto fields() const { return std::tie(phase, coordinator); }
   bool operator==(const Bully&) const = default;
 
-  static Bully resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Bully resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Bully node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

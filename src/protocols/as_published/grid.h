@@ -100,7 +100,7 @@ struct Grid {
   }
   bool operator==(const Grid&) const = default;
 
-  static Grid resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Grid resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Grid node;
     node.self = self;
     node.setup = &setup;

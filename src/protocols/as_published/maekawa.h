@@ -28,9 +28,9 @@ struct Maekawa : MaekawaFailed {
 
   bool operator==(const Maekawa&) const = default;
 
-  static Maekawa resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Maekawa resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Maekawa node;
-    static_cast<MaekawaFailed&>(node) = MaekawaFailed::resume(setup, self, holders);
+    static_cast<MaekawaFailed&>(node) = MaekawaFailed::resume(setup, self, holdings);
     node.reading = static_cast<Reading>(std::max<std::uint8_t>(setup.departure, 1));
     return node;
   }

@@ -72,7 +72,7 @@ struct Nxr {
   }
   bool operator==(const Nxr&) const = default;
 
-  static Nxr resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Nxr resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Nxr node;
     node.self = self;
     node.reading = Reading::of(setup.departure);

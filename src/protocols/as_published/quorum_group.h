@@ -74,7 +74,7 @@ struct QuorumGroup {
   }
   bool operator==(const QuorumGroup&) const = default;
 
-  static QuorumGroup resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static QuorumGroup resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     QuorumGroup node;
     node.self = self;
     node.epoch = setup.epoch;

@@ -67,7 +67,7 @@ struct RicartAgrawala {
   }
   bool operator==(const RicartAgrawala&) const = default;
 
-  static RicartAgrawala resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static RicartAgrawala resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     RicartAgrawala node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

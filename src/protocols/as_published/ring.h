@@ -63,7 +63,7 @@ struct Ring {
   [[nodiscard]] auto fields() const { return std::tie(coordinator); }
   bool operator==(const Ring&) const = default;
 
-  static Ring resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Ring resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Ring node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

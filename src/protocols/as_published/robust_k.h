@@ -118,7 +118,7 @@ struct RobustK {
   }
   bool operator==(const RobustK&) const = default;
 
-  static RobustK resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static RobustK resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     RobustK node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

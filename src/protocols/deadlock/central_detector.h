@@ -58,7 +58,7 @@ struct CentralDetector {
       abort
     } kind = Kind::request;
     std::uint32_t number = 0;  // of a request
-    Holding holding;           // in a grant
+    TakenResource holding;     // in a grant
     Wait wait;                 // in a denial, the one that is over
     Wait before;               // in a question: the one for what the process holds
     static constexpr std::array<std::string_view, 10> kinds = {
@@ -84,8 +84,8 @@ struct CentralDetector {
   // Of the process.
   std::uint32_t left = 0;  // how often it may still ask
   std::uint32_t asked = 0;
-  NodeId wants;                                      // whose resource it waits for
-  boost::container::small_vector<Holding, 2> holds;  // sorted
+  NodeId wants;                                            // whose resource it waits for
+  boost::container::small_vector<TakenResource, 2> holds;  // sorted
   // Of the site.
   Asker holder;  // of the resource
   std::uint32_t granted = 0;
@@ -106,7 +106,7 @@ struct CentralDetector {
   }
   bool operator==(const CentralDetector&) const = default;
 
-  static CentralDetector resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static CentralDetector resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     CentralDetector node;
     node.self = self;
     node.detector = NodeId{setup.size() - 1};
@@ -176,7 +176,7 @@ struct CentralDetector {
 
   [[nodiscard]] auto held_from(NodeId site) const {
     return std::find_if(holds.begin(), holds.end(),
-                        [&](const Holding& held) { return held.site == site; });
+                        [&](const TakenResource& held) { return held.site == site; });
   }
   [[nodiscard]] NodeId not_held(std::uint32_t choice) const {
     auto index = choice - static_cast<std::uint32_t>(holds.size());
@@ -189,7 +189,7 @@ struct CentralDetector {
     wants = site;
     send(site, {.kind = Kind::request, .number = ++asked}, out);
   }
-  void on_grant(std::uint32_t number, const Holding& holding) {
+  void on_grant(std::uint32_t number, const TakenResource& holding) {
     if (wants != holding.site || number != asked) return;  // it has given up
     holds.insert(std::lower_bound(holds.begin(), holds.end(), holding), holding);
     wants = nobody;

@@ -65,7 +65,7 @@ struct Probes {
   }
   bool operator==(const Probes&) const = default;
 
-  static Probes resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Probes resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Probes node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

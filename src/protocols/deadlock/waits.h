@@ -12,18 +12,18 @@
 namespace turno {
 
 // A resource that a process has, by its site and the number of the grant there.
-struct Holding {
+struct TakenResource {
   NodeId site;
   std::uint32_t grant = 0;
   [[nodiscard]] auto fields() const { return std::tie(site, grant); }
-  auto operator<=>(const Holding&) const = default;
+  auto operator<=>(const TakenResource&) const = default;
 };
 
 // A process waits for the holder of a site's resource.
 struct Wait {
   NodeId waiter, holder;
   std::uint32_t request = 0;  // of the waiter, counted by it
-  Holding held;               // by the holder, counted by the site
+  TakenResource held;         // by the holder, counted by the site
   [[nodiscard]] auto fields() const { return std::tie(waiter, holder, request, held); }
   auto operator<=>(const Wait&) const = default;
   [[nodiscard]] bool same_names(const Wait& other) const {

@@ -35,6 +35,14 @@ class EventCounters {
     return !suspects(node) && learn(node, static_cast<std::uint16_t>(of(node) + 1));
   }
 
+  // After the counts were read from a message.
+  void derive() {
+    while (!counts_.empty() && counts_.back() == 0) counts_.pop_back();
+    suspects_.clear();
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (suspects(NodeId{i})) suspects_.insert(NodeId{i});
+  }
+
   [[nodiscard]] auto fields() const { return std::tie(counts_); }
   bool operator==(const EventCounters& other) const { return counts_ == other.counts_; }
 

@@ -70,7 +70,7 @@ struct Bully {
   [[nodiscard]] auto fields() const { return std::tie(epoch, phase, coordinator, since, asked); }
   bool operator==(const Bully& other) const { return fields() == other.fields(); }
 
-  static Bully resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Bully resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Bully node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

@@ -66,7 +66,7 @@ struct Ring {
   [[nodiscard]] auto fields() const { return std::tie(epoch, phase, coordinator, since, asked); }
   bool operator==(const Ring& other) const { return fields() == other.fields(); }
 
-  static Ring resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static Ring resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Ring node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());

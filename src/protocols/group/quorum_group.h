@@ -108,12 +108,14 @@ struct QuorumGroup {
   }
   bool operator==(const QuorumGroup&) const = default;
 
-  // Nobody is inside: what the holders of a view would need to say, their group, is not in it.
-  static QuorumGroup resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static QuorumGroup resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     QuorumGroup node;
     node.self = self;
     node.epoch = setup.epoch;
-    if (self.index() >= setup.room.groups) return node;
+    if (self.index() >= setup.room.groups) {
+      if (const auto* holding = holding_of(self, holdings)) node.be_inside(NodeId{holding->group});
+      return node;
+    }
     node.door = setup.room.door;
     node.capacity = setup.room.capacity_of(self);
     node.careful = setup.room.duplicates;
@@ -121,6 +123,7 @@ struct QuorumGroup {
     node.most_overtakings = setup.room.most_overtakings;
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
+    if (!holdings.empty()) node.know_session(setup, holdings);
     return node;
   }
 
@@ -172,6 +175,39 @@ struct QuorumGroup {
   static std::string_view unmet_goal(const Snapshot<QuorumGroup>& world);
 
  private:
+  // ---- the session that there is when the room begins: everybody's first, and its request is
+  // older than all others
+
+  static constexpr std::uint64_t first_fence = 1;
+
+  void be_inside(NodeId of) {
+    own.phase = Phase::inside;
+    group = of;
+    session = 1;
+    fence = first_fence;
+  }
+  void know_session(const Setup& setup, std::span<const Holding> holdings) {
+    const NodeId winner{holdings.front().group};
+    const auto& voters = setup.quorums[winner.index()];
+    if (std::find(voters.begin(), voters.end(), self) != voters.end()) {
+      votes.add({0, winner});
+      votes.cast();
+    }
+    if (self != winner) return;
+    own.phase = Phase::inside;
+    for (auto arbiter : quorum) own.have.insert(arbiter);
+    clock_of_fences().observe(first_fence);
+    fence = first_fence;
+    for (const auto& holding : holdings) {
+      TURNO_ASSERT(holding.group == winner.value);
+      attendance.join({holding.seat, 1});
+      if (careful) visits.note(holding.seat, 1);
+    }
+    if (door != Door::closed) attendance.begin();
+    while (attendance.admit(capacity)) {
+    }
+  }
+
   // A message to oneself is a call and costs nothing.
   void send(NodeId to, const Message& message, Out& out) {
     if (to == self) {

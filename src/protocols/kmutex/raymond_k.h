@@ -52,14 +52,13 @@ struct RaymondK {
   [[nodiscard]] auto fields() const { return std::tie(clock, phase, time, granted, deferred); }
   bool operator==(const RaymondK&) const = default;
 
-  static RaymondK resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static RaymondK resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     RaymondK node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.epoch = setup.epoch;
     node.permits = setup.semaphore.permits;
-    if (std::find(holders.begin(), holders.end(), self) != holders.end())
-      node.phase = Phase::inside;
+    if (holding_of(self, holdings) != nullptr) node.phase = Phase::inside;
     return node;
   }
 

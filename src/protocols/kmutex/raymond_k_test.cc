@@ -15,10 +15,10 @@ RaymondK::Message ask(std::uint64_t time) { return {.kind = Kind::request, .time
 RaymondK::Message reply(std::uint64_t time) { return {.kind = Kind::reply, .time = time}; }
 
 std::vector<RaymondK> semaphore(std::size_t nodes, std::uint32_t permits,
-                                const std::vector<NodeId>& holders = {}) {
+                                const std::vector<Holding>& holdings = {}) {
   auto setup = shaped(Topology::complete, nodes);
   setup.semaphore.permits = permits;
-  return make<RaymondK>(setup, holders);
+  return make<RaymondK>(setup, holdings);
 }
 
 TEST(RaymondK, EntersWhenAllButKMinusOneHaveAnswered) {
@@ -78,7 +78,7 @@ TEST(RaymondK, ForgetsWhatNoLongerMatters) {
 }
 
 TEST(RaymondK, ResumesWithHolders) {
-  const auto nodes = semaphore(3, 2, {n2, n0});
+  const auto nodes = semaphore(3, 2, {{.seat = n2}, {.seat = n0}});
   EXPECT_EQ(nodes[0].phase, Phase::inside);
   EXPECT_EQ(nodes[1].phase, Phase::idle);
   EXPECT_EQ(nodes[2].phase, Phase::inside);

@@ -77,6 +77,7 @@ struct RobustK {
   std::uint32_t nodes = 0, epoch = 0;
   SemaphoreSetup setup;
   Without without = Without::nothing;
+  bool own_slots = false;  // one for each node, and nobody began in another's: nothing to choose
 
   LamportClock clock;
   Phase phase = Phase::idle;
@@ -98,13 +99,17 @@ struct RobustK {
   }
   bool operator==(const RobustK&) const = default;
 
-  static RobustK resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static RobustK resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     auto node = fresh(self, setup.size(), setup.epoch, setup.semaphore);
     node.without = static_cast<Without>(setup.departure);
-    for (std::size_t i = 0; i < holders.size(); ++i) {
-      if (holders[i] != self) continue;
+    const auto elsewhere = [](const Holding& holding) {
+      return !holding.units.empty() && holding.units.front() != holding.seat.value;
+    };
+    node.own_slots = setup.semaphore.permits == setup.size() &&
+                     std::none_of(holdings.begin(), holdings.end(), elsewhere);
+    if (const auto* holding = holding_of(self, holdings)) {
       node.phase = Phase::inside;
-      node.slot = node.own_slot() ? self.value : static_cast<std::uint32_t>(i);
+      node.slot = holding->units.empty() ? 0 : holding->units.front();
     }
     return node;
   }
@@ -182,8 +187,10 @@ struct RobustK {
 
   void crash() {
     const auto rules = without;
+    const auto own = own_slots;
     *this = fresh(self, nodes, epoch, setup);
     without = rules;
+    own_slots = own;
   }
 
   [[nodiscard]] const NodeSet& suspects() const { return detector.suspects(); }
@@ -206,11 +213,10 @@ struct RobustK {
     return node;
   }
 
-  // With one permit there is nothing to choose; with one for each node, each has its own.
+  // With one permit there is nothing to choose.
   [[nodiscard]] bool names_slots() const {
-    return !setup.counted && !setup.fixed_threshold && setup.permits > 1 && !own_slot();
+    return !setup.counted && !setup.fixed_threshold && setup.permits > 1 && !own_slots;
   }
-  [[nodiscard]] bool own_slot() const { return setup.permits == nodes; }
 
   template <class Visit>
   void for_each_other(Visit visit) const {
@@ -371,7 +377,7 @@ struct RobustK {
     const auto dead = setup.fixed_threshold ? 0 : suspects().size();
     const auto missing = nodes - 1 - dead - granted.size();
     if (missing >= setup.permits) return;
-    if (!names_slots()) return enter(own_slot() ? self.value : 0, out);
+    if (!names_slots()) return enter(own_slots ? self.value : 0, out);
     if (without == Without::nothing) {
       whereabouts.ask_waiting(
           [&](NodeId node) { out.send(node, {.kind = Kind::where, .time = time}); });

@@ -278,10 +278,10 @@ TEST(RobustK, ACrashLeavesNothing) {
 }
 
 TEST(RobustK, ResumesWithHoldersInTheirSlots) {
-  const auto nodes = make<RobustK>(direct(4, 3), {n2, n0});
+  const auto nodes = make<RobustK>(direct(4, 3), std::vector<Holding>{{n2, 0, {0}}, {n0, 0, {2}}});
   EXPECT_EQ(nodes[2].phase, Phase::inside);
   EXPECT_EQ(nodes[2].slot, 0U);
-  EXPECT_EQ(nodes[0].slot, 1U);
+  EXPECT_EQ(nodes[0].slot, 2U);
   EXPECT_EQ(nodes[1].phase, Phase::idle);
 }
 

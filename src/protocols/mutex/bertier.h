@@ -46,12 +46,12 @@ struct Bertier {
   [[nodiscard]] auto fields() const { return std::tie(queue, fence); }
   bool operator==(const Bertier&) const = default;
 
-  static Bertier resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Bertier resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Bertier node;
-    const auto rest = resting_place(setup, holders);
+    const auto rest = resting_place(setup, holdings);
     node.queue = SiteQueue::start(&setup.sites, self, rest, setup.size());
     node.queue.limits_hops = setup.departure == 0;
-    node.queue.busy = node.queue.has && !holders.empty();
+    node.queue.busy = node.queue.has && !holdings.empty();
     if (node.queue.has) node.fence = Fence::at(setup.epoch);
     return node;
   }

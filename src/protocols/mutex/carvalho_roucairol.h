@@ -54,12 +54,12 @@ struct CarvalhoRoucairol {
   bool operator==(const CarvalhoRoucairol&) const = default;
 
   static CarvalhoRoucairol resume(const Setup& setup, NodeId self,
-                                  std::span<const NodeId> holders) {
+                                  std::span<const Holding> holdings) {
     CarvalhoRoucairol node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.fence = Fence::at(setup.epoch);
-    if (holders.empty() || holders.front() != self) return node;
+    if (holdings.empty() || holdings.front().seat != self) return node;
     node.phase = Phase::inside;
     node.for_each_other([&](NodeId other) { node.permitted.insert(other); });
     return node;
@@ -85,10 +85,12 @@ struct CarvalhoRoucairol {
 
   void receive(NodeId from, const Message& message, Out& out) {
     if (message.kind == Kind::permission) {
+      TURNO_ASSERT(phase == Phase::waiting && !permitted.contains(from));
       permitted.insert(from);
       fence = std::max(fence, message.fence);
       return enter_if_permitted(out);
     }
+    TURNO_ASSERT(!deferred.contains(from));  // it waits for the answer to its last
     clock.observe(message.time);
     const bool mine_first = Priority{time, self} < Priority{message.time, from};
     if (phase == Phase::inside || (phase == Phase::waiting && mine_first)) {

@@ -39,13 +39,13 @@ struct Central {
   [[nodiscard]] auto fields() const { return std::tie(holder, queue, fence); }
   bool operator==(const Central&) const = default;
 
-  static Central resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Central resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Central node;
     node.self = self;
     node.coordinator = setup.root();
     if (self != node.coordinator) return node;
     node.fence = Fence::at(setup.epoch);
-    if (!holders.empty()) node.holder = holders.front();
+    if (!holdings.empty()) node.holder = holdings.front().seat;
     return node;
   }
 
@@ -70,10 +70,13 @@ struct Central {
   void receive(NodeId from, const Message& message, Out& out) {
     switch (message.kind) {
       case Kind::request:
+        TURNO_ASSERT(self == coordinator);
         return admit(from, out);
       case Kind::grant:
+        TURNO_ASSERT(self != coordinator && from == coordinator);
         return out.grant(message.fence);
       case Kind::release:
+        TURNO_ASSERT(self == coordinator && from == holder);
         return next(out);
     }
   }

@@ -77,7 +77,8 @@ struct CentralFailover {
   }
   bool operator==(const CentralFailover& other) const { return fields() == other.fields(); }
 
-  static CentralFailover resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static CentralFailover resume(const Setup& setup, NodeId self,
+                                std::span<const Holding> holdings) {
     CentralFailover node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
@@ -86,11 +87,11 @@ struct CentralFailover {
     node.election = Bully::resume(setup, self, {});
     node.server = node.election.coordinator;
     const auto resumed = Fence::at(setup.epoch);
-    if (!holders.empty() && holders.front() == self) node.inside = resumed;
+    if (!holdings.empty() && holdings.front().seat == self) node.inside = resumed;
     if (node.server != self) return node;
     node.fence = node.first_fence();
     node.heard.assign(setup.size(), 1);
-    if (!holders.empty()) node.holder = holders.front();
+    if (!holdings.empty()) node.holder = holdings.front().seat;
     return node;
   }
 

@@ -115,7 +115,7 @@ TEST_F(ThreeNodes, TheLastOneServesItself) {
 }
 
 TEST(CentralFailover, ResumesWithAHolder) {
-  Cluster<CentralFailover> cluster(shaped(Topology::complete, 3), {n1});
+  Cluster<CentralFailover> cluster(shaped(Topology::complete, 3), {{.seat = n1}});
   cluster.want(n0);
   cluster.drain();
   EXPECT_FALSE(cluster.inside(0));

@@ -43,14 +43,14 @@ struct Dir {
   [[nodiscard]] auto fields() const { return std::tie(last, next, requesting, token, fence); }
   bool operator==(const Dir&) const = default;
 
-  static Dir resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Dir resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Dir node;
     node.self = self;
     node.hub = setup.root();
-    const auto rest = resting_place(setup, holders);
+    const auto rest = resting_place(setup, holdings);
     if (self == node.hub) node.last = rest;
     node.token = self == rest;
-    node.requesting = node.token && !holders.empty();
+    node.requesting = node.token && !holdings.empty();
     if (node.token) node.fence = Fence::at(setup.epoch);
     return node;
   }
@@ -81,10 +81,13 @@ struct Dir {
   void receive(NodeId from, const Message& message, Out& out) {
     switch (message.kind) {
       case Kind::request:
+        TURNO_ASSERT(self == hub && from != last);
         return direct(from, out);
       case Kind::forward:
+        TURNO_ASSERT(from == hub && message.origin != nobody && message.origin != self);
         return follow(message.origin, out);
       case Kind::token:
+        TURNO_ASSERT(requesting && !token);
         token = true;
         fence = message.fence;
         return enter(out);
@@ -107,6 +110,7 @@ struct Dir {
 
   void follow(NodeId origin, Out& out) {
     if (requesting) {
+      TURNO_ASSERT(next == nobody);
       next = origin;
     } else {
       hand_over(origin, out);
@@ -119,6 +123,7 @@ struct Dir {
   }
 
   void hand_over(NodeId to, Out& out) {
+    TURNO_ASSERT(token);
     out.send(to, {.kind = Kind::token, .fence = fence});
     token = false;
     fence = {};

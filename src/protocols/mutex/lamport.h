@@ -54,17 +54,17 @@ struct Lamport {
   [[nodiscard]] auto fields() const { return std::tie(clock, phase, mine, queue, heard); }
   bool operator==(const Lamport&) const = default;
 
-  static Lamport resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Lamport resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Lamport node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.epoch = setup.epoch;
-    if (holders.empty()) return node;
-    if (holders.front() == self) {
+    if (holdings.empty()) return node;
+    if (holdings.front().seat == self) {
       node.phase = Phase::inside;
       node.mine = {0, self};
     } else {
-      node.queue.push_back({0, holders.front()});
+      node.queue.push_back({0, holdings.front().seat});
     }
     return node;
   }

@@ -58,14 +58,14 @@ struct Maekawa : Candidacy {
   }
   bool operator==(const Maekawa&) const = default;
 
-  static Maekawa resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Maekawa resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Maekawa node;
     node.self = self;
     node.epoch = setup.epoch;
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
-    if (holders.empty()) return node;
-    const auto holder = holders.front();
+    if (holdings.empty()) return node;
+    const auto holder = holdings.front().seat;
     const auto& theirs = setup.quorums[holder.index()];
     if (std::find(theirs.begin(), theirs.end(), self) != theirs.end()) node.votes.add({0, holder});
     if (node.votes.waiting()) node.votes.cast();
@@ -143,6 +143,7 @@ struct Maekawa : Candidacy {
   void on_grant(NodeId from, const Message& message, Out& out) {
     clock.observe(message.clock);
     if (!awaits(message.time)) return;
+    TURNO_ASSERT(!have.contains(from) && is_arbiter(from));
     const auto taken = take(from, quorum.size());
     if (taken == Taken::to_give_back) yield(from, out);
     if (taken != Taken::won) return;
@@ -154,6 +155,9 @@ struct Maekawa : Candidacy {
     if (awaits(message.time) && give_back(from)) yield(from, out);
   }
 
+  [[nodiscard]] bool is_arbiter(NodeId node) const {
+    return std::find(quorum.begin(), quorum.end(), node) != quorum.end();
+  }
   void yield(NodeId arbiter, Out& out) { send(arbiter, {.kind = Kind::yield, .time = time}, out); }
 };
 

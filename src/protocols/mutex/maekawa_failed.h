@@ -61,13 +61,24 @@ struct MaekawaFailed {
   }
   bool operator==(const MaekawaFailed&) const = default;
 
-  static MaekawaFailed resume(const Setup& setup, NodeId self, std::span<const NodeId>) {
+  static MaekawaFailed resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     MaekawaFailed node;
     node.self = self;
     node.epoch = setup.epoch;
     node.reading = static_cast<Reading>(setup.departure);
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
+    if (holdings.empty()) return node;
+    // As if the holder had asked before everybody else.
+    const auto holder = holdings.front().seat;
+    const auto& theirs = setup.quorums[holder.index()];
+    if (std::find(theirs.begin(), theirs.end(), self) != theirs.end()) {
+      node.votes.add({0, holder});
+      node.votes.cast();
+    }
+    if (self != holder) return node;
+    node.phase = Phase::inside;
+    for (auto arbiter : node.quorum) node.have.insert(arbiter);
     return node;
   }
 

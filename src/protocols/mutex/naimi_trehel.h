@@ -45,14 +45,14 @@ struct NaimiTrehel {
   [[nodiscard]] auto fields() const { return std::tie(father, next, requesting, token, fence); }
   bool operator==(const NaimiTrehel&) const = default;
 
-  static NaimiTrehel resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static NaimiTrehel resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     NaimiTrehel node;
     node.self = self;
-    const auto rest = resting_place(setup, holders);
+    const auto rest = resting_place(setup, holdings);
     node.token = self == rest;
-    node.requesting = node.token && !holders.empty();
+    node.requesting = node.token && !holdings.empty();
     if (node.token) node.fence = Fence::at(setup.epoch);
-    if (!node.token) node.father = holders.empty() ? setup.father[self.index()] : rest;
+    if (!node.token) node.father = holdings.empty() ? setup.father[self.index()] : rest;
     return node;
   }
 
@@ -74,13 +74,16 @@ struct NaimiTrehel {
 
   void receive(NodeId, const Message& message, Out& out) {
     if (message.kind == Kind::token) {
+      TURNO_ASSERT(requesting && !token);
       token = true;
       fence = message.fence;
       return enter(out);
     }
+    TURNO_ASSERT(message.origin != nobody && message.origin != self);
     if (father != nobody) {
       out.send(father, message);
     } else if (requesting) {
+      TURNO_ASSERT(next == nobody);
       next = message.origin;
     } else {
       hand_over(message.origin, out);
@@ -98,6 +101,7 @@ struct NaimiTrehel {
   }
 
   void hand_over(NodeId to, Out& out) {
+    TURNO_ASSERT(token);
     out.send(to, {.kind = Kind::token, .fence = fence});
     token = false;
     fence = {};

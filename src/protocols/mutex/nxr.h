@@ -52,15 +52,15 @@ struct Nxr {
   [[nodiscard]] auto fields() const { return std::tie(father, token, using_it, queue, fence); }
   bool operator==(const Nxr&) const = default;
 
-  static Nxr resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static Nxr resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Nxr node;
     node.self = self;
-    const auto rest = resting_place(setup, holders);
-    node.father = holders.empty() ? setup.father[self.index()] : rest;
+    const auto rest = resting_place(setup, holdings);
+    node.father = holdings.empty() ? setup.father[self.index()] : rest;
     if (self != rest) return node;
     node.token = true;
     node.fence = Fence::at(setup.epoch);
-    if (holders.empty()) return node;
+    if (holdings.empty()) return node;
     node.using_it = true;
     node.queue.push(self);
     return node;
@@ -85,11 +85,13 @@ struct Nxr {
 
   void receive(NodeId, const Message& message, Out& out) {
     if (message.kind == Kind::token) {
+      TURNO_ASSERT(!token && !queue.empty());
       token = true;
       fence = message.fence;
       if (message.node != nobody) queue.push(message.node);  // erratum F1: never enqueue nobody
       return serve(out);
     }
+    TURNO_ASSERT(message.node != nobody && message.node != self);
     if (token && !using_it) {
       hand_over(message.node, nobody, out);
       father = message.node;

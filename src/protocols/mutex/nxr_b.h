@@ -8,6 +8,7 @@
 // competes, about 2 when everybody does; waits like Naimi-Trehel.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 
 #include "core/protocol.h"
@@ -61,17 +62,17 @@ struct NxrB {
   [[nodiscard]] auto fields() const { return std::tie(father, token, using_it, queue, fence); }
   bool operator==(const NxrB&) const = default;
 
-  static NxrB resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static NxrB resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     NxrB node;
     node.self = self;
     node.carry = setup.carry;
     node.without_last_father = setup.departure == 1;
-    const auto rest = resting_place(setup, holders);
-    node.father = holders.empty() ? setup.father[self.index()] : rest;
+    const auto rest = resting_place(setup, holdings);
+    node.father = holdings.empty() ? setup.father[self.index()] : rest;
     if (self != rest) return node;
     node.token = true;
     node.fence = Fence::at(setup.epoch);
-    if (holders.empty()) return node;
+    if (holdings.empty()) return node;
     node.using_it = true;
     node.queue.push(self);
     return node;
@@ -98,12 +99,16 @@ struct NxrB {
 
   void receive(NodeId, const Message& message, Out& out) {
     if (message.kind == Kind::token) {
+      TURNO_ASSERT(!token && !queue.empty());
       token = true;
       fence = message.fence;
+      TURNO_ASSERT(std::find(message.claims.begin(), message.claims.end(), nobody) ==
+                   message.claims.end());
       queue.append(message.claims);
       if (message.node != nobody) queue.push(message.node);
       return serve(out);
     }
+    TURNO_ASSERT(message.node != nobody && message.node != self);
     if (token && !using_it) {
       queue.push(message.node);
       serve(out);

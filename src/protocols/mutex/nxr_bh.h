@@ -89,18 +89,18 @@ struct NxrBh {
   }
   bool operator==(const NxrBh&) const = default;
 
-  static NxrBh resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static NxrBh resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     NxrBh node;
     node.self = self;
     node.hub = setup.root();
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.without = static_cast<Without>(setup.departure);
-    const auto rest = resting_place(setup, holders);
-    node.father = holders.empty() ? setup.father[self.index()] : rest;
+    const auto rest = resting_place(setup, holdings);
+    node.father = holdings.empty() ? setup.father[self.index()] : rest;
     if (self != rest) return node;
     node.token = true;
     node.fence = Fence::at(setup.epoch);
-    if (holders.empty()) return node;
+    if (holdings.empty()) return node;
     node.using_it = true;
     node.queue.push({self, {}});
     return node;
@@ -131,9 +131,9 @@ struct NxrBh {
   }
 
   void receive(NodeId, const Message& message, Out& out) {
-    if (message.kind == Kind::token) {
-      accept(message, out);
-    } else if (token && !using_it) {
+    if (message.kind == Kind::token) return accept(message, out);
+    TURNO_ASSERT(message.claim.node != nobody && message.claim.node != self);
+    if (token && !using_it) {
       queue.push(message.claim);
       serve(out);
     } else if (!queue.empty()) {
@@ -183,6 +183,9 @@ struct NxrBh {
   }
 
   void accept(const Message& message, Out& out) {
+    TURNO_ASSERT(!token && !queue.empty());
+    TURNO_ASSERT(std::none_of(message.claims.begin(), message.claims.end(),
+                              [](const Claim& claim) { return claim.node == nobody; }));
     token = true;
     served = message.served;
     fence = message.fence;

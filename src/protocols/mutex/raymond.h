@@ -51,19 +51,19 @@ struct RaymondTree {
   [[nodiscard]] auto fields() const { return std::tie(holder, using_it, asked, queue, fence); }
   bool operator==(const RaymondTree&) const = default;
 
-  static RaymondTree resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static RaymondTree resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     RaymondTree node;
     node.self = self;
     node.holder = setup.father[self.index()];
     // On the path from the holder to the root the arrows are turned towards the holder.
-    const auto rest = resting_place(setup, holders);
+    const auto rest = resting_place(setup, holdings);
     auto below = rest;
     for (auto at = rest;; below = at, at = setup.father[at.index()]) {
       if (at == self) node.holder = below;
       if (setup.father[at.index()] == at) break;
     }
     if (self == rest) {
-      node.using_it = !holders.empty();
+      node.using_it = !holdings.empty();
       node.fence = Fence::at(setup.epoch);
     }
     return node;
@@ -83,6 +83,7 @@ struct RaymondTree {
 
   void receive(NodeId from, const Message& message, Out& out) {
     if (message.kind == Kind::privilege) {
+      TURNO_ASSERT(from == holder && asked && !queue.empty());
       holder = self;
       fence = message.fence;
       if (message.asking) queue.push(from);

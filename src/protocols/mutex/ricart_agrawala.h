@@ -50,12 +50,12 @@ struct RicartAgrawala {
   [[nodiscard]] auto fields() const { return std::tie(clock, phase, time, awaiting, deferred); }
   bool operator==(const RicartAgrawala&) const = default;
 
-  static RicartAgrawala resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static RicartAgrawala resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     RicartAgrawala node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.epoch = setup.epoch;
-    if (!holders.empty() && holders.front() == self) node.phase = Phase::inside;
+    if (!holdings.empty() && holdings.front().seat == self) node.phase = Phase::inside;
     return node;
   }
 
@@ -78,9 +78,11 @@ struct RicartAgrawala {
 
   void receive(NodeId from, const Message& message, Out& out) {
     if (message.kind == Kind::reply) {
+      TURNO_ASSERT(phase == Phase::waiting && awaiting > 0);
       if (--awaiting == 0) enter(out);
       return;
     }
+    TURNO_ASSERT(!deferred.contains(from));  // it waits for the answer to its last
     clock.observe(message.time);
     const bool mine_first = Priority{time, self} < Priority{message.time, from};
     if (phase == Phase::inside || (phase == Phase::waiting && mine_first)) {

@@ -55,15 +55,15 @@ struct SuzukiKasami {
   }
   bool operator==(const SuzukiKasami&) const = default;
 
-  static SuzukiKasami resume(const Setup& setup, NodeId self, std::span<const NodeId> holders) {
+  static SuzukiKasami resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     SuzukiKasami node;
     node.self = self;
     node.requested.assign(setup.size(), 0);
-    node.token = self == resting_place(setup, holders);
+    node.token = self == resting_place(setup, holdings);
     if (!node.token) return node;
     node.served.assign(setup.size(), 0);
     node.fence = Fence::at(setup.epoch);
-    node.requesting = !holders.empty();
+    node.requesting = !holdings.empty();
     return node;
   }
 
@@ -89,12 +89,14 @@ struct SuzukiKasami {
 
   void receive(NodeId from, const Message& message, Out& out) {
     if (message.kind == Kind::token) {
+      TURNO_ASSERT(requesting && !token && is_whole(message));
       token = true;
       served = message.served;
       queue = message.queue;
       fence = message.fence;
       return enter(out);
     }
+    TURNO_ASSERT(from.index() < requested.size());
     auto& known = requested[from.index()];
     known = std::max(known, message.number);
     if (token && !requesting && unserved(from)) hand_over(from, out);
@@ -104,6 +106,14 @@ struct SuzukiKasami {
   static bool carries_token(const Message& message) { return message.kind == Kind::token; }
 
  private:
+  // A token for this node, with places for all.
+  [[nodiscard]] bool is_whole(const Message& message) const {
+    return message.served.size() == requested.size() &&
+           message.served[self.index()] + 1 == requested[self.index()] &&
+           std::all_of(message.queue.begin(), message.queue.end(), [&](NodeId node) {
+             return node.index() < requested.size() && node != self;
+           });
+  }
   [[nodiscard]] bool unserved(NodeId node) const {
     return requested[node.index()] == served[node.index()] + 1;
   }

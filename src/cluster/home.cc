@@ -1,0 +1,145 @@
+#include "cluster/home.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace turno::cluster {
+
+using Kind = Note::Kind;
+using Without = Rules::Without;
+
+void Home::begin(const NodeSet& asked, Instance about, bool nobody_gone_has_it) {
+  auto waiting = std::exchange(tries, {});
+  *this = {};
+  here = true;
+  missing = asked;
+  inquiry = about;
+  clear = nobody_gone_has_it;
+  if (about != 0) tries = std::move(waiting);
+}
+
+bool Home::clears(const NodeSet& gone) const {
+  if (!here || !missing.empty() || !clear) return false;
+  bool told = false;
+  gone.for_each([&](NodeId member) { told = told || members.contains(member); });
+  return !told;
+}
+
+void Home::receive(const Context& context, NodeId from, const Note& note, bool used_here,
+                   Letters& letters) {
+  if (!here) return;  // a peer that takes this member for the home of another thing
+  switch (note.kind) {
+    case Kind::report:
+      take_report(context, from, note);
+      return conclude(context, letters);
+    case Kind::reported:
+      take(from, context.without(Without::inquiries) ? inquiry : 0);
+      return conclude(context, letters);
+    case Kind::open:
+      if (lives()) return tell_opened(from, letters);
+      wishes.insert(from);
+      return conclude(context, letters);
+    case Kind::query:
+      if (lives() && note.instance == instance) return tell_opened(from, letters);
+      letters.push_back({from, {.kind = Kind::gone, .instance = note.instance}});
+      return;
+    case Kind::probe:
+      if (lives()) return answer_probe(from, used_here, letters);
+      tries.insert(from);
+      return conclude(context, letters);
+    case Kind::held:
+    case Kind::freed:
+      if (lives() && note.instance == instance) mark(from, note.kind == Kind::held, letters);
+      return;
+    default:
+      return;
+  }
+}
+
+// False: it was not asked for, or has come before.
+bool Home::take(NodeId from, Instance about) {
+  if (instance != 0 || inquiry != about || !missing.contains(from)) return false;
+  missing.erase(from);
+  if (missing.empty()) inquiry = 0;
+  return true;
+}
+
+void Home::take_report(const Context& context, NodeId from, const Note& note) {
+  if (!take(from, note.instance)) return;
+  if (context.without(Without::all_reports)) {
+    missing.clear();
+    inquiry = 0;
+  }
+  // Two cannot have one lock: who says so second is not believed.
+  if (holdings.empty()) holdings = note.holdings;
+  clear |= note.clear;
+  context.ledger->floor = std::max(context.ledger->floor, note.count);
+}
+
+// If all is known, and somebody needs an instance.
+void Home::conclude(const Context& context, Letters& letters) {
+  const bool needed = !holdings.empty() || !wishes.empty() || !tries.empty();
+  if (instance == 0 && missing.empty() && needed) give_birth(context, letters);
+}
+
+void Home::give_birth(const Context& context, Letters& letters) {
+  if (context.without(Without::fence_floor)) context.ledger->floor = 0;
+  const auto asked = std::exchange(wishes, {});
+  const auto tried = std::exchange(tries, {});
+  NodeId winner;  // of those who try, if it is free
+  if (!holdings.empty() || context.without(Without::escrow)) clear = true;
+  if (!clear) {
+    holdings.push_back({.seat = context.self});
+  } else if (holdings.empty() && asked.empty()) {
+    tried.for_each([&](NodeId member) { winner = std::min(winner, member); });
+    holdings.push_back({.seat = winner});
+  }
+  instance = ++context.ledger->born;
+  count = context.ledger->floor;
+  tell_opened(context.self, letters);
+  for (const auto& holding : holdings) {
+    if (context.rules.tries) occupied.insert(holding.seat);
+    tell_opened(holding.seat, letters);
+  }
+  asked.for_each([&](NodeId member) { tell_opened(member, letters); });
+  tried.for_each([&](NodeId member) {
+    if (member != winner) letters.push_back({member, {.kind = Kind::busy}});
+  });
+}
+
+void Home::tell_opened(NodeId member, Letters& letters) {
+  members.insert(member);
+  letters.push_back(
+      {member, {.kind = Kind::opened, .instance = instance, .holdings = holdings, .count = count}});
+}
+
+// Of those who try at once, one may go on.
+void Home::answer_probe(NodeId from, bool used_here, Letters& letters) {
+  if (used_here || !occupied.empty()) {
+    letters.push_back({from, {.kind = Kind::busy}});
+    return;
+  }
+  occupied.insert(from);
+  if (!members.contains(from)) tell_opened(from, letters);
+  letters.push_back({from, {.kind = Kind::go, .instance = instance}});
+}
+
+// A member says that its user is inside, or no longer: those who try need not wait for it.
+void Home::mark(NodeId from, bool inside, Letters& letters) {
+  occupied.erase(from);
+  if (!inside) return;
+  occupied.for_each([&](NodeId member) { letters.push_back({member, {.kind = Kind::busy}}); });
+  occupied.insert(from);
+}
+
+void Home::retire(const Context& context, Letters& letters) {
+  const auto told = members;
+  const auto retired = instance;
+  begin(told, retired, clear);
+  told.for_each([&](NodeId member) {
+    if (member != context.self)
+      letters.push_back({member, {.kind = Kind::retire, .instance = retired}});
+  });
+}
+
+}  // namespace turno::cluster

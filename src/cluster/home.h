@@ -1,0 +1,72 @@
+// What the home of a thing knows of it, and does. The home is one member of the view, the same for
+// all; it gives birth to the runs of the algorithm, its instances, and ends them. While one lives,
+// the algorithm is on its own.
+//
+// What it wants said is added to letters; those to its own member are delivered by the desk.
+//
+// Invariants: (1) the home gives birth only when everybody that could take part in an earlier
+// instance has reported on it; (2) a report answers one inquiry, which it names, once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "cluster/note.h"
+#include "cluster/rules.h"
+#include "core/node_set.h"
+
+namespace turno::cluster {
+
+struct Home {
+  bool here = false;     // this member is the home
+  NodeSet missing;       // who has not reported yet
+  Instance inquiry = 0;  // what they are to report on: the instance that ended, or 0 for the view
+  NodeSet wishes;        // who asked to take part meanwhile
+  NodeSet tries;         // who asked whether it is free meanwhile
+  NodeSet members;       // who was told of the instance
+  Instance instance = 0;
+  std::vector<Holding> holdings;  // reported; or of the instance, at its birth
+  std::uint64_t count = 0;        // with which the instance was born
+  bool clear = false;             // surely nobody that is gone has it
+  NodeSet occupied;               // members that may be inside, as far as they have said so
+
+  static constexpr std::array<std::string_view, 11> labels = {
+      "here",     "missing",  "inquiry", "wishes", "tries",   "members",
+      "instance", "holdings", "count",   "clear",  "occupied"};
+  [[nodiscard]] auto fields() const {
+    return std::tie(here, missing, inquiry, wishes, tries, members, instance, holdings, count,
+                    clear, occupied);
+  }
+  bool operator==(const Home&) const = default;
+
+  // These members are asked what their users have.
+  void begin(const NodeSet& asked, Instance about, bool nobody_gone_has_it);
+  // A note of a member, perhaps of its own. `used_here`: its own users are inside or wait.
+  void receive(const Context& context, NodeId from, const Note& note, bool used_here,
+               Letters& letters);
+  // Ends the instance: whoever took part is to report. REQUIRES: lives()
+  void retire(const Context& context, Letters& letters);
+
+  [[nodiscard]] bool lives() const { return here && instance != 0; }
+  // What the dead may have had is kept for them.
+  [[nodiscard]] bool keeps_for_the_dead() const { return lives() && !clear; }
+  // Surely these members, who are gone now, did not have it.
+  [[nodiscard]] bool clears(const NodeSet& gone) const;
+  [[nodiscard]] bool is_idle() const {
+    return !here || (instance == 0 && missing.empty() && wishes.empty() && tries.empty());
+  }
+
+ private:
+  bool take(NodeId from, Instance about);
+  void take_report(const Context& context, NodeId from, const Note& note);
+  void answer_probe(NodeId from, bool used_here, Letters& letters);
+  void mark(NodeId from, bool inside, Letters& letters);
+  void conclude(const Context& context, Letters& letters);
+  void give_birth(const Context& context, Letters& letters);
+  void tell_opened(NodeId member, Letters& letters);
+};
+
+}  // namespace turno::cluster

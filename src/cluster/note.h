@@ -1,0 +1,70 @@
+// What the desks of one thing say to each other: the messages of its algorithm, and the notes that
+// give birth to a run of it, end it and begin it again.
+#pragma once
+
+#include <array>
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/holding.h"
+#include "core/node_id.h"
+
+namespace turno::cluster {
+
+using Instance = std::uint64_t;  // one run of the algorithm, counted by the home from 1; 0 is none
+
+struct Note {
+  enum class Kind : std::uint8_t {
+    protocol,  // no note: a message of the algorithm
+    report,    // to the home: I have dropped my part; this is what my users have
+    open,      // to the home: I want to take part
+    query,     // to the home: what became of this instance?
+    opened,    // this is the instance, and who has what in it
+    gone,      // it is no more
+    retire,    // drop your part and report
+    reported,  // to the home: what I have not reported, my users do not have (of all things)
+    spoilt,    // to the home: this instance cannot go on, somebody sent what cannot be
+    probe,     // to the home: one of my users tries; is it free?
+    busy,      // somebody has it, or is about to: the try fails
+    go,        // nobody is known to have it: ask as others do
+    held,      // to the home: a user of mine has had it for a while
+    freed      // to the home: it has left, or does not try any more
+  };
+  static constexpr std::array<std::string_view, 14> kinds = {
+      "protocol", "report", "open",  "query", "opened", "gone", "retire",
+      "reported", "spoilt", "probe", "busy",  "go",     "held", "freed"};
+
+  Kind kind = Kind::protocol;
+  // The one it is about. Of a report: the one that was retired, or 0 after a change of the view.
+  Instance instance = 0;
+  std::vector<Holding> holdings{};  // report: of the sender; opened: of all
+  std::uint64_t count = 0;          // report: fences reached this; opened: they count from here
+  bool clear = false;               // report: surely nobody that is gone had it
+
+  bool operator==(const Note&) const = default;
+};
+
+template <class Inner>
+struct DeskMessage : Note {
+  Inner inner{};  // protocol
+
+  static constexpr std::array<std::string_view, 6> labels = {"kind",  "instance", "holdings",
+                                                             "count", "clear",    "inner"};
+  [[nodiscard]] auto fields() const {
+    return std::tie(kind, instance, holdings, count, clear, inner);
+  }
+  bool operator==(const DeskMessage&) const = default;
+};
+
+// A note on its way.
+struct Letter {
+  NodeId to;
+  Note note;
+};
+using Letters = boost::container::small_vector<Letter, 2>;
+
+}  // namespace turno::cluster

@@ -1,0 +1,77 @@
+// How desks behave, and where one stands in a view.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "cluster/turn.h"
+#include "core/node_id.h"
+#include "core/node_set.h"
+#include "core/setup.h"
+
+namespace turno::cluster {
+
+// All desks of a cluster have the same rules.
+struct Rules {
+  // A rule taken away, for the checker to refute and for tests that must notice it.
+  enum class Without : std::uint8_t {
+    nothing,
+    all_reports,      // the home does not wait for them
+    epochs,           // what older views have sent is heard
+    fence_epoch,      // fences of a new view begin where the first one's did
+    fence_floor,      // fences of a new instance begin anew
+    inquiries,        // "I have nothing" answers whatever the home waits for
+    escrow,           // what the dead may have had is given away at once
+    giving_back,      // a turn that nobody waits for any more is kept
+    leaving_between,  // who leaves while there is no instance is forgotten
+    orphans,          // messages of instances not known yet are dropped
+    fences_of_users,  // leaving ends whatever grant there is, not only the one that is named
+    memory            // a home forgets what the dead may have had
+  };
+  // As on a command line, in their order.
+  static constexpr std::array<std::string_view, 12> names = {
+      "nothing", "all-reports", "epochs",          "fence-epoch", "fence-floor",     "inquiries",
+      "escrow",  "giving-back", "leaving-between", "orphans",     "fences-of-users", "memory"};
+
+  std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
+  bool eager = true;       // a member asks again before it leaves if its user will come back
+  bool collective = true;  // after a change of the view only those report that have something
+  bool tries = true;       // the home keeps in mind who may be inside
+  Without without = Without::nothing;
+};
+
+// What a member knows in one view of all things that have their home with it.
+struct Ledger {
+  std::uint64_t born = 0;   // the last instance
+  std::uint64_t floor = 0;  // no fence of an instance that ended counted further
+  bool delayed = false;     // a crash is so recent that clients of the dead may not know it yet
+  NodeSet unreported;       // members that may still have something to report
+  bool knew_all = false;    // in the view before: who had what of the things it was the home of
+
+  // In the next view.
+  [[nodiscard]] Ledger next(const NodeSet& others, bool still_delayed) const {
+    return {
+        .delayed = still_delayed, .unreported = others, .knew_all = unreported.empty() && !delayed};
+  }
+  // Surely nobody that is gone has a thing which has no desk here.
+  [[nodiscard]] bool clears_unknown(bool was_its_home) const {
+    return !delayed || (knew_all && was_its_home);
+  }
+
+  [[nodiscard]] auto fields() const { return std::tie(born, floor, delayed, unreported, knew_all); }
+  bool operator==(const Ledger&) const = default;
+};
+
+// Where a desk stands in a view.
+struct Context {
+  const Setup* setup = nullptr;  // a tree with its root at the home
+  NodeId self, home;
+  Ledger* ledger = nullptr;
+  Rules rules;
+
+  [[nodiscard]] bool at_home() const { return self == home; }
+  [[nodiscard]] bool without(Rules::Without rule) const { return rules.without == rule; }
+};
+
+}  // namespace turno::cluster
