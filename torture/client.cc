@@ -15,6 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+std::int64_t ns(std::chrono::milliseconds time) { return std::chrono::nanoseconds(time).count(); }
+
 class Life {
  public:
   Life(Board& board, const ClientOptions& options)
@@ -27,18 +29,16 @@ class Life {
     while (board_.phase == Board::Phase::running) {
       if (connected()) turn();
     }
-    const bool served = last_round();
-    records_.finished = true;
-    return served ? 0 : 1;
+    return last_round() ? 0 : 1;
   }
 
  private:
   bool connected() {
     if (client_ && random_.below(200) != 0) return true;
     client_.reset();
-    const auto node = random_.below(board_.nodes);
+    const auto node = static_cast<std::uint32_t>(random_.below(board_.nodes));
     if (!board_.alive[node]) {
-      std::this_thread::sleep_for(1ms);
+      if (random_.below(16) == 0) std::this_thread::sleep_for(1ms);
       return false;
     }
     Client::Options options;
@@ -49,11 +49,18 @@ class Life {
       return false;
     }
     client_ = std::move(*made);
+    records_.node = node;
     return true;
   }
 
+  std::uint32_t some_lock() {
+    const auto hot = std::min(options_.hot_locks, options_.locks);
+    if (hot > 0 && (hot == options_.locks || random_.below(2) == 0))
+      return static_cast<std::uint32_t>(random_.below(hot));
+    return hot + static_cast<std::uint32_t>(random_.below(options_.locks - hot));
+  }
+
   void turn() {
-    const auto lock = static_cast<std::uint32_t>(random_.below(options_.locks));
     Request request;
     std::stop_source stop;
     std::jthread canceller;
@@ -75,38 +82,73 @@ class Life {
         // For ever; but a run ends, and a node may be stopped.
         request.timeout = 20s;
     }
-    if (random_.below(10) == 0) request.ttl = std::chrono::milliseconds(1 + random_.below(4));
-    const bool keep = hold(lock, request, stop.get_token());
+    if (random_.below(10) == 0) request.ttl = std::chrono::milliseconds(1 + random_.below(30));
+    const bool keep = hold(some_lock(), request, stop.get_token());
     if (!keep) client_.reset();
   }
 
   // False: the session is to be ended abruptly.
   bool hold(std::uint32_t lock, const Request& request, const std::stop_token& stop) {
     const auto asked = now_ns();
+    const auto node = records_.node.load();
+    records_.wanted = lock;
+    records_.waits_since = asked;
     auto grant = client_->acquire("torture-" + std::to_string(lock), request, stop);
-    if (!grant) return refused(grant.error());
     const auto granted = now_ns();
+    records_.waits_since = 0;
+    if (!grant) {
+      if (granted - asked > Records::short_wait)
+        note_wait({options_.number, lock, node, asked, granted});
+      return refused(grant.error());
+    }
+    ++grants_;
     const auto at = records_.count.load();
     if (at == Records::most) return true;
     auto& record = records_.holds[at];
-    record = {options_.number, lock, grant->fence(), asked, granted, 0};
-    if (request.ttl) record.expires = asked + std::chrono::nanoseconds(*request.ttl).count();
+    record = {.client = options_.number,
+              .lock = lock,
+              .fence = grant->fence(),
+              .asked = asked,
+              .granted = granted,
+              .node = node};
+    if (request.ttl) record.expires = asked + ns(*request.ttl);
     records_.count.store(at + 1, std::memory_order_release);
+    use(*grant, record, request);
+    return random_.below(50) != 0;  // sometimes the session ends with the lock held
+  }
+
+  // Until it is over, or is not needed any more.
+  void use(Grant& grant, Hold& record, const Request& request) {
     std::atomic_ref<std::int64_t> ended(record.ended);
     const auto end = [&] {
       std::int64_t open = 0;
       ended.compare_exchange_strong(open, now_ns());
     };
-    {
-      const std::stop_callback loss(grant->lost_token(), [&] {
-        end();
-        ++records_.lost;
-      });
-      const auto time = random_.below(static_cast<std::uint64_t>(options_.longest_hold.count()));
-      if (time > 0) std::this_thread::sleep_for(std::chrono::microseconds(time));
+    const std::stop_callback loss(grant.lost_token(), [&] {
       end();
+      ++records_.lost;
+    });
+    const bool long_one = random_.below(options_.long_holds) == 0;
+    const auto longest = long_one ? options_.longest_long_hold : options_.longest_hold;
+    const auto time =
+        std::chrono::microseconds(random_.below(static_cast<std::uint64_t>(longest.count())));
+    if (time > 0us) std::this_thread::sleep_for(time);
+    if (request.ttl && random_.below(2) == 0) {
+      const auto before = now_ns();
+      if (grant.renew(*request.ttl)) {
+        std::atomic_ref<std::int64_t>(record.expires).store(before + ns(*request.ttl));
+        ++records_.renewed;
+        std::this_thread::sleep_for(time);
+      }
     }
-    return random_.below(50) != 0;  // sometimes the session ends with the lock held
+    end();
+  }
+
+  void note_wait(const Wait& wait) {
+    const auto at = records_.wait_count.load();
+    if (at == Records::most_waits) return;
+    records_.waits[at] = wait;
+    records_.wait_count.store(at + 1, std::memory_order_release);
   }
 
   bool refused(const Error& error) {
@@ -128,16 +170,18 @@ class Life {
     }
   }
 
-  // When the faults are over, everybody gets every lock.
+  // When the faults are over, every lock can be had.
   bool last_round() {
     for (std::uint32_t lock = 0; lock < options_.locks; ++lock) {
-      const auto deadline = now_ns() + std::chrono::nanoseconds(options_.last_patience).count();
-      const auto before = records_.count.load();
-      while (records_.count.load() == before && now_ns() < deadline) {
+      const bool mine = lock < options_.hot_locks || lock % options_.parts == options_.part;
+      if (!mine) continue;
+      const auto deadline = now_ns() + ns(options_.last_patience);
+      const auto before = grants_;
+      while (grants_ == before && now_ns() < deadline) {
         if (!connected()) continue;
         if (!hold(lock, {.timeout = options_.last_patience}, {})) client_.reset();
       }
-      if (records_.count.load() == before) {
+      if (grants_ == before) {
         std::snprintf(records_.last_error, sizeof records_.last_error,
                       "lock %u was not granted in the last round", lock);
         return false;
@@ -151,6 +195,7 @@ class Life {
   const ClientOptions options_;
   Random random_;
   std::unique_ptr<Client> client_;
+  std::uint64_t grants_ = 0;
 };
 
 }  // namespace

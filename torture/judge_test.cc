@@ -5,10 +5,17 @@
 namespace turno::torture {
 namespace {
 
+Verdict judge_holds(std::vector<Hold> holds) { return judge({.holds = std::move(holds)}); }
+
+bool says(const Verdict& verdict, std::string_view what) {
+  return verdict.violations.size() == 1 && verdict.violations[0].find(what) != std::string::npos;
+}
+
 TEST(Judge, AcceptsHoldsThatFollowEachOther) {
-  const auto verdict = judge({{.client = 1, .fence = 2, .asked = 5, .granted = 20, .ended = 30},
-                              {.client = 0, .fence = 1, .granted = 10, .ended = 20},
-                              {.client = 0, .lock = 1, .fence = 1, .granted = 15, .ended = 40}});
+  const auto verdict =
+      judge_holds({{.client = 1, .fence = 2, .asked = 5, .granted = 20, .ended = 30},
+                   {.client = 0, .fence = 1, .granted = 10, .ended = 20},
+                   {.client = 0, .lock = 1, .fence = 1, .granted = 15, .ended = 40}});
   EXPECT_TRUE(verdict.violations.empty());
   EXPECT_EQ(verdict.holds, 3U);
   EXPECT_EQ(verdict.hand_overs, 1U);
@@ -16,19 +23,140 @@ TEST(Judge, AcceptsHoldsThatFollowEachOther) {
 }
 
 TEST(Judge, SeesTwoAtOnce) {
-  const auto verdict = judge({{.client = 0, .fence = 1, .granted = 10, .ended = 21},
-                              {.client = 1, .fence = 2, .granted = 20, .ended = 30}});
-  ASSERT_EQ(verdict.violations.size(), 1U);
-  EXPECT_NE(verdict.violations[0].find("at once"), std::string::npos);
+  EXPECT_TRUE(says(judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 21},
+                                {.client = 1, .fence = 2, .granted = 20, .ended = 30}}),
+                   "at once"));
+}
+
+TEST(Judge, SeesALongHoldBehindAShortOne) {
+  const auto verdict = judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 90},
+                                    {.client = 1, .fence = 2, .granted = 20, .ended = 30},
+                                    {.client = 2, .fence = 3, .granted = 40, .ended = 50}});
+  EXPECT_EQ(verdict.violations.size(), 2U);
 }
 
 TEST(Judge, SeesAFenceThatDoesNotGrow) {
-  for (const std::uint64_t later : {1U, 2U}) {
-    const auto verdict = judge({{.client = 0, .fence = 2, .granted = 10, .ended = 20},
-                                {.client = 0, .fence = later, .granted = 20, .ended = 30}});
-    ASSERT_EQ(verdict.violations.size(), 1U);
-    EXPECT_NE(verdict.violations[0].find("went back"), std::string::npos);
-  }
+  for (const std::uint64_t later : {1U, 2U})
+    EXPECT_TRUE(says(judge_holds({{.client = 0, .fence = 2, .granted = 10, .ended = 20},
+                                  {.client = 0, .fence = later, .granted = 20, .ended = 30}}),
+                     "went back"));
+}
+
+// While a run goes on.
+TEST(Judge, DoesNotGuessTheEndOfAHold) {
+  EXPECT_TRUE(judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 0},
+                           {.client = 1, .fence = 2, .granted = 20, .ended = 0}})
+                  .violations.empty());
+}
+
+// ---- time to live: what was renewed is believed for longer
+
+TEST(Judge, DoesNotTrustAHoldLongerThanItsTime) {
+  EXPECT_TRUE(judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 50, .expires = 20},
+                           {.client = 1, .fence = 2, .granted = 20, .ended = 30}})
+                  .violations.empty());
+}
+
+TEST(Judge, TrustsARenewal) {
+  // RENEW was asked at 15 for ten more, and the node answered 1.
+  EXPECT_TRUE(
+      says(judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 50, .expires = 25},
+                        {.client = 1, .fence = 2, .granted = 20, .ended = 30}}),
+           "at once"));
+}
+
+// ---- crashes: a client may be asleep when its node is killed, but for the lock delay
+
+TEST(Judge, AClientOfAKilledNodeHasTheLockDelay) {
+  const Story early{.holds = {{.client = 0, .fence = 1, .granted = 10, .ended = 200, .node = 0},
+                              {.client = 1, .fence = 2, .granted = 119, .ended = 130, .node = 1}},
+                    .nodes = {{.killed = 20}, {}},
+                    .lock_delay = 100};
+  EXPECT_TRUE(says(judge(early), "at once"));
+  auto late = early;
+  late.holds[1].granted = 120;
+  EXPECT_TRUE(judge(late).violations.empty());
+}
+
+TEST(Judge, AGrantThatIsReadAfterTheDelayIsNone) {
+  EXPECT_TRUE(judge({.holds = {{.client = 0, .fence = 1, .granted = 125, .ended = 126, .node = 0},
+                               {.client = 1, .fence = 2, .granted = 121, .ended = 130, .node = 1}},
+                     .nodes = {{.killed = 20}, {}},
+                     .lock_delay = 100})
+                  .violations.empty());
+}
+
+// ---- leaves in good order: counted apart
+
+TEST(Judge, CountsOverlapsAtALeaveApart) {
+  const Story story{.holds = {{.client = 0, .fence = 1, .granted = 10, .ended = 50, .node = 0},
+                              {.client = 1, .fence = 2, .granted = 43, .ended = 60, .node = 1}},
+                    .nodes = {{.told_to_leave = 40}, {}}};
+  const auto verdict = judge(story);
+  EXPECT_TRUE(verdict.violations.empty());
+  EXPECT_EQ(verdict.overlaps_at_leave, 1U);
+  EXPECT_EQ(verdict.longest_at_leave, 7);
+  auto before = story;
+  before.nodes[0].told_to_leave = 44;
+  EXPECT_TRUE(says(judge(before), "at once"));
+}
+
+// ---- patience
+
+TEST(Judge, SeesALongWait) {
+  const Story story{.holds = {{.fence = 1, .asked = 0, .granted = 101, .ended = 110}},
+                    .longest_wait = 100};
+  EXPECT_TRUE(says(judge(story), "waited"));
+  auto short_one = story;
+  short_one.holds[0].asked = 1;
+  EXPECT_TRUE(judge(short_one).violations.empty());
+}
+
+TEST(Judge, SeesALongWaitThatWasNotGranted) {
+  EXPECT_TRUE(says(judge({.waits = {{.asked = 0, .ended = 101}}, .longest_wait = 100}), "waited"));
+  EXPECT_TRUE(
+      judge({.waits = {{.asked = 0, .ended = 99}}, .longest_wait = 100}).violations.empty());
+}
+
+TEST(Judge, ExcusesStopsAndLockDelaysOnce) {
+  const Story story{.waits = {{.asked = 0, .ended = 160}},
+                    .nodes = {{.killed = 50}},
+                    .stops = {{.from = 10, .to = 40}, {.from = 20, .to = 60, .client = 3}},
+                    .lock_delay = 20,
+                    .longest_wait = 100};
+  EXPECT_TRUE(judge(story).violations.empty());  // 60 of them are excused
+  EXPECT_EQ(judge(story).longest_counted, 100);
+  auto longer = story;
+  longer.waits[0].ended = 161;
+  EXPECT_TRUE(says(judge(longer), "waited"));
+}
+
+// ---- fairness
+
+Story overtaken(std::int64_t times) {
+  Story story{.waits = {{.client = 9, .asked = 5, .ended = 1000}}, .most_overtakings = 10};
+  for (std::int64_t i = 0; i < times; ++i)
+    story.holds.push_back({.client = static_cast<std::uint32_t>(i % 2),
+                           .fence = static_cast<std::uint64_t>(i + 1),
+                           .asked = 10 * i + 9,
+                           .granted = 10 * i + 10,
+                           .ended = 10 * i + 20});
+  return story;
+}
+
+TEST(Judge, SeesOneThatOthersOvertake) {
+  EXPECT_TRUE(says(judge(overtaken(11)), "overtaken 11 times"));
+  EXPECT_TRUE(judge(overtaken(10)).violations.empty());
+}
+
+TEST(Judge, DoesNotCountWhatAStoppedOneMissed) {
+  auto story = overtaken(20);
+  story.stops = {{.from = 0, .to = 105}};  // a node
+  EXPECT_TRUE(judge(story).violations.empty());
+  story.stops[0].client = 9;  // the one that waits
+  EXPECT_TRUE(judge(story).violations.empty());
+  story.stops[0].client = 1;  // another one
+  EXPECT_TRUE(says(judge(story), "overtaken 20 times"));
 }
 
 }  // namespace

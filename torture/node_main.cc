@@ -1,13 +1,16 @@
 // The node alone, without simulator and checker: so that the sanitizers' builds of a tortured
-// cluster stay small. Takes the options of `turno node` that a torture needs.
+// cluster stay small. Takes the options of `turno node` that a torture needs, and two that `turno
+// node` has not: a rule of recovery taken away, or a wrong version of the algorithm.
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 
 #include "net/log.h"
+#include "node/engine.h"
 #include "node/server.h"
 
 namespace {
@@ -23,36 +26,60 @@ class Terminator final : public turno::net::Loop::Watcher {
   turno::node::Server& server_;
 };
 
+// "500ms" is 500.
+const CLI::Validator milliseconds(
+    [](std::string& text) {
+      text.resize(text.size() - std::min<std::size_t>(text.size(), 2));
+      return std::string();
+    },
+    "MS");
+
+// False: there is no such rule.
+bool leave_out(std::string_view rule, turno::node::Settings& settings) {
+  const auto& names = turno::cluster::Rules::names;
+  const auto found = std::ranges::find(names, rule);
+  settings.without = static_cast<turno::cluster::Rules::Without>(found - names.begin());
+  return found != names.end();
+}
+
+// False: the algorithm has no such wrong version.
+bool depart(std::string_view name, turno::node::Settings& settings) {
+  const auto engine = turno::node::make_engine(settings.algorithm);
+  if (engine == nullptr) return false;
+  const auto all = engine->departures();
+  const auto found = std::ranges::find(all, name, &turno::Departure::name);
+  settings.departure = static_cast<std::uint8_t>(found - all.begin() + 1);
+  return found != all.end();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   turno::node::Settings settings;
-  std::string log_level = "warning";
+  std::string log_level = "warning", without, departure;
   std::uint64_t lock_delay = 500, idle = 200;
   CLI::App app("One node");
   auto* node = app.add_subcommand("node");
   node->add_option("--dir", settings.directory)->required();
   node->add_option("--name", settings.name)->required();
   node->add_option("--algorithm", settings.algorithm)->required();
-  node->add_option("--lock-delay", lock_delay)
-      ->transform(CLI::Validator(
-          [](std::string& text) {
-            text.resize(text.size() - 2);  // "500ms"
-            return std::string();
-          },
-          "MS"));
-  node->add_option("--idle", idle)
-      ->transform(CLI::Validator(
-          [](std::string& text) {
-            text.resize(text.size() - 2);
-            return std::string();
-          },
-          "MS"));
+  node->add_option("--lock-delay", lock_delay)->transform(milliseconds);
+  node->add_option("--idle", idle)->transform(milliseconds);
   node->add_option("--log-level", log_level);
+  node->add_option("--without", without, "A rule of recovery that is left out");
+  node->add_option("--departure", departure, "A wrong version of the algorithm");
   CLI11_PARSE(app, argc, argv);
   settings.lock_delay = std::chrono::milliseconds(lock_delay);
   settings.idle = std::chrono::milliseconds(idle);
   settings.client_socket = settings.directory / (settings.name + ".sock");
+  if (!without.empty() && !leave_out(without, settings)) {
+    fmt::print(stderr, "there is no rule '{}'\n", without);
+    return 64;
+  }
+  if (!departure.empty() && !depart(departure, settings)) {
+    fmt::print(stderr, "{} has no wrong version '{}'\n", settings.algorithm, departure);
+    return 64;
+  }
   turno::log::set_level(*turno::log::level_named(log_level));
   turno::log::set_origin(settings.name);
   sigset_t set;

@@ -5,8 +5,8 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "client.h"
 #include "records.h"
@@ -15,15 +15,19 @@ namespace turno::torture {
 
 struct Process {
   pid_t pid = 0;
-  bool stopped = false;
-  std::int64_t killed = 0;  // if it was: when it surely still lived
+  bool ended = false;          // and waited for
+  std::int64_t stopped = 0;    // since then; 0: it runs
+  std::int64_t resume_at = 0;  // if it is stopped
 };
 
-void stop(Process& process);
-void resume(Process& process);
+void stop(Process& process, std::chrono::milliseconds time);
+// What was done.
+Stop resume(Process& process);
 // With SIGKILL; waits for its end.
 void kill(Process& process);
-// The exit status, or 128 and the signal. Kills it if it takes longer.
+// The exit status, or 128 and the signal. Nothing: it goes on.
+std::optional<int> look(Process& process);
+// The same. Kills it if it takes longer.
 int wait(Process& process, std::chrono::milliseconds patience);
 
 struct NodeOptions {
@@ -33,12 +37,17 @@ struct NodeOptions {
   std::chrono::milliseconds lock_delay{500};
   std::chrono::milliseconds idle{200};
   std::string log_level = "warning";
+  std::string without, departure;  // a canary; empty: none
 };
 
 // Its output goes to NAME.log in the directory.
 Process start_node(const NodeOptions& options, const std::string& name);
-// Whether it takes clients, within this time.
-bool comes_up(const std::filesystem::path& socket, std::chrono::milliseconds patience);
+// Whether it takes clients now.
+bool is_up(const std::filesystem::path& socket);
 Process start_client(Board& board, const ClientOptions& options);
+
+// Cuts the TCP connections of a process that this one has started: all, or each with one chance in
+// `of`. Both sides see a reset; what was on its way is lost. How many it were.
+std::size_t cut_connections(const Process& process, std::uint32_t of, std::uint64_t seed);
 
 }  // namespace turno::torture
