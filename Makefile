@@ -37,6 +37,9 @@ compare: build ## Check and simulate every algorithm: one table, measured beside
 test: bootstrap ## Build and run all tests
 	@scripts/test
 
+sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitizers
+	@scripts/sanitize
+
 check-deep: build release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
@@ -69,4 +72,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build run compare test check-deep paper-robust-k paper-grid bench torture fuzz format lint clean
+.PHONY: help bootstrap build run compare test sanitize check-deep paper-robust-k paper-grid bench torture fuzz format lint clean
