@@ -103,7 +103,7 @@ bool Link::added(std::uint32_t epoch, std::size_t size) {
   ++backlog_;
   backlog_bytes_ += size;
   newest_epoch_ = std::max(newest_epoch_, epoch);
-  const bool delayed = peer_.latency > Loop::Clock::duration::zero();
+  const bool delayed = peer_.latency + peer_.spacing > Loop::Clock::duration::zero();
   if (backlog_bytes_ > most_backlog_) {
     drop_fresh();
     loop_.post([alive = alive_] {
@@ -113,7 +113,8 @@ bool Link::added(std::uint32_t epoch, std::size_t size) {
     return false;
   }
   if (delayed) {
-    due_.push_back(Loop::Clock::now() + peer_.latency);
+    last_due_ = std::max(Loop::Clock::now() + peer_.latency, last_due_ + peer_.spacing);
+    due_.push_back(last_due_);
     if (due_.size() > 1) return false;  // the timer runs
     loop_.post([alive = alive_] {
       if (*alive != nullptr) (*alive)->wait_for_latency();

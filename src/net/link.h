@@ -75,6 +75,7 @@ struct Peer {
   std::uint64_t id = 0;
   std::string name, address;
   Loop::Clock::duration latency{};  // added to every frame, for experiments
+  Loop::Clock::duration spacing{};  // of frames that arrive, as on a narrow line; for experiments
 };
 
 class Link final : private Loop::Watcher {
@@ -152,6 +153,7 @@ class Link final : private Loop::Watcher {
   std::string fresh_;
   std::vector<std::uint32_t> fresh_sizes_;
   std::deque<Loop::Clock::time_point> due_;      // with a latency: when the last of them may go
+  Loop::Clock::time_point last_due_{};           // of all that had one
   std::size_t backlog_ = 0, backlog_bytes_ = 0;  // not acknowledged, fresh or not
   std::uint32_t newest_epoch_ = 0;               // of all frames that were appended
   std::uint64_t open_from_ = 0;                  // frames of earlier epochs are dropped

@@ -177,6 +177,19 @@ TEST(Peers, AcknowledgementsTrimTheBacklog) {
   EXPECT_EQ(b.arrived(), 20'000U);
 }
 
+TEST(Peers, SpacingLetsFramesArriveOneByOne) {
+  constexpr auto latency = 20ms, spacing = 10ms;
+  Station a(1), b(2);
+  const auto link = a.meet(2, b.address(), latency, spacing);
+  const auto begin = Loop::Clock::now();
+  for (std::uint64_t i = 0; i < 10; ++i) send(*link, i, body_of(i));
+  ASSERT_TRUE(eventually([&] { return b.arrived() >= 10; }));
+  EXPECT_TRUE(has_exactly(b, 1, 10));
+  const auto arrivals = b.arrivals();
+  for (int i = 0; i < 10; ++i)
+    EXPECT_GE(arrivals[static_cast<std::size_t>(i)].at - begin, latency + i * spacing) << i;
+}
+
 TEST(Peers, LatencyHoldsFramesBackAndKeepsTheirOrder) {
   constexpr auto latency = 40ms;
   Station a(1), b(2);

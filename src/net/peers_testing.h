@@ -65,9 +65,10 @@ class Station {
   [[nodiscard]] Peers& peers() { return *peers_; }
 
   std::shared_ptr<Link> meet(std::uint64_t other, const std::string& address,
-                             Loop::Clock::duration latency = {}) {
+                             Loop::Clock::duration latency = {},
+                             Loop::Clock::duration spacing = {}) {
     return thread_.run([&] {
-      peers_->set({{other, "node " + std::to_string(other), address, latency}});
+      peers_->set({{other, "node " + std::to_string(other), address, latency, spacing}});
       return peers_->link(other);
     });
   }

@@ -93,12 +93,12 @@ tl::expected<void, std::string> Daemon::join() {
                                  .fallback_algorithm = std::string(default_algorithm),
                                  .lock_delay_ms = settings_.lock_delay.count(),
                                  .idle_ms = settings_.idle.count()};
-  if (!wanted.algorithm.empty() && make_engine(wanted.algorithm) == nullptr)
+  if (!wanted.algorithm.empty() && settings_.make_engine(wanted.algorithm) == nullptr)
     return tl::unexpected("there is no lock algorithm '" + wanted.algorithm + "'");
   const auto view = registry_.join(self_, wanted);
   if (!view) return tl::unexpected(view.error().message);
   joined_ = true;
-  auto engine = make_engine(view->algorithm);
+  auto engine = settings_.make_engine(view->algorithm);
   if (engine == nullptr)
     return tl::unexpected("the cluster uses the algorithm '" + view->algorithm +
                           "', which this node does not have");
@@ -107,7 +107,7 @@ tl::expected<void, std::string> Daemon::join() {
   settings_.idle = std::chrono::milliseconds(view->idle_ms);
   locks_ = std::make_unique<LockTable>(std::move(engine),
                                        LockTable::Options{.longest_turn = settings_.longest_turn,
-                                                          .rules = {.without = settings_.without},
+                                                          .rules = settings_.rules,
                                                           .departure = settings_.departure},
                                        lost_, [this](Clock::time_point at) { wake(at); });
   peers_->introduce({.id = self_.id, .key = view->key});
@@ -156,9 +156,12 @@ void Daemon::adopt(const cluster::View& view) {
   std::vector<net::Peers::Peer> peers;
   for (const auto& member : view.members) {
     if (member.id == self_.id) continue;
-    const auto latency = settings_.latency.find(member.name);
-    peers.push_back({member.id, member.name, member.peer_address,
-                     latency == settings_.latency.end() ? 0ms : latency->second});
+    const auto of = [&](const std::map<std::string, std::chrono::milliseconds>& times) {
+      const auto found = times.find(member.name);
+      return found == times.end() ? 0ms : found->second;
+    };
+    peers.push_back({member.id, member.name, member.peer_address, of(settings_.latency),
+                     of(settings_.spacing)});
   }
   peers_->set(peers);
   LockTable::Links links;

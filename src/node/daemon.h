@@ -38,9 +38,11 @@ struct Settings {
   std::chrono::milliseconds idle{60'000};
   std::chrono::milliseconds longest_turn{10};
   std::map<std::string, std::chrono::milliseconds> latency;  // added on the way to a peer, by name
-  // A rule taken away, or a wrong version of the algorithm: for tests that must notice it.
-  cluster::Rules::Without without = cluster::Rules::Without::nothing;
+  // For tests: of frames to a peer; how desks behave; wrong versions of the algorithm.
+  std::map<std::string, std::chrono::milliseconds> spacing;
+  cluster::Rules rules{};
   std::uint8_t departure = 0;
+  std::unique_ptr<Engine> (*make_engine)(std::string_view algorithm) = node::make_engine;
 };
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";
@@ -136,7 +138,7 @@ class Daemon {
   std::string failure_;
   bool joined_ = false;
   // What older views have sent is heard: never, but in tests that must notice it.
-  const bool hears_late_ = settings_.without == cluster::Rules::Without::epochs;
+  const bool hears_late_ = settings_.rules.without == cluster::Rules::Without::epochs;
   log::Limiter strange_;  // lines about strange frames
 };
 
