@@ -2,90 +2,102 @@
 
 #include <array>
 
-#include "held.h"
+#include "plays.h"
 
 namespace turno::torture {
 
 namespace {
 
-using namespace std::chrono_literals;
 using Kind = Canary::Kind;
 
-constexpr auto long_idle = 60'000ms;  // nothing that is stuck is mended by forgetting it
-
 constexpr std::array all = {
-    Canary{"all-reports", "nxr-bh", "the home does not wait for all reports"},
-    Canary{.name = "epochs",
-           .algorithm = "nxr-bh",
-           .flaw = "what older views have sent is heard",
-           .hidden = "needs a message that is older than a view; not met in 20 s"},
-    Canary{"fence-epoch", "nxr-bh", "fences of a new view begin where the first one's did"},
-    Canary{"fence-floor", "nxr-bh", "fences begin anew when a lock was forgotten"},
+    Canary{.name = "all-reports",
+           .flaw = "the home does not wait for all reports",
+           .play = "slow-report"},
+    Canary{.name = "epochs", .flaw = "what older views have sent is heard", .play = "late-token"},
+    Canary{.name = "fence-epoch",
+           .flaw = "fences of a new view begin where the first one's did",
+           .play = "used-again"},
+    Canary{.name = "fence-floor",
+           .flaw = "fences begin anew when a lock was forgotten",
+           .play = "used-again"},
     Canary{.name = "inquiries",
-           .algorithm = "nxr-bh",
            .flaw = "\"I have nothing\" answers whatever the home waits for",
-           .idle = 100ms,
-           .held = 40'000,
-           .hidden = "needs reports that take longer than the time after which locks are idle"},
-    Canary{"memory", "nxr-bh", "a home forgets what the dead may have had"},
-    Canary{"escrow", "nxr-bh", "what the dead may have had is given away at once"},
+           .play = "late-reported"},
+    Canary{.name = "memory",
+           .flaw = "a home forgets what the dead may have had",
+           .play = "dead-holder"},
+    Canary{.name = "escrow",
+           .flaw = "what the dead may have had is given away at once",
+           .play = "dead-holder"},
     Canary{.name = "giving-back",
-           .algorithm = "nxr-bh",
            .flaw = "a turn that nobody waits for any more is kept",
-           .idle = long_idle},
+           .play = "given-up"},
     Canary{.name = "leaving-between",
-           .algorithm = "nxr-bh",
            .flaw = "who leaves while there is no instance is forgotten",
-           .idle = long_idle},
+           .play = "leaving-between"},
     Canary{.name = "orphans",
            .algorithm = "ricart-agrawala",
            .flaw = "messages of instances not known yet are dropped",
-           .idle = long_idle},
+           .play = "first-use"},
     Canary{.name = "fences-of-users",
-           .algorithm = "nxr-bh",
            .flaw = "leaving ends whatever grant there is",
            .hidden = "the table looks at owner and fence before the desk does"},
+    Canary{.name = "stamp-test",
+           .flaw = "a request can reach its own sender",
+           .kind = Kind::departure,
+           .play = "crossing-requests"},
+    Canary{.name = "hop-limit",
+           .flaw = "a request may chase the token for ever",
+           .kind = Kind::departure,
+           .play = "chase"},
+    Canary{.name = "carried-first",
+           .flaw = "those absorbed on the way starve the others",
+           .kind = Kind::departure,
+           .play = "carried-claim"},
+    Canary{.name = "answers-while-waiting",
+           .algorithm = "ricart-agrawala",
+           .flaw = "who waits answers also those who came later",
+           .kind = Kind::departure},
+    Canary{.name = "no-clock-rule",
+           .algorithm = "ricart-agrawala",
+           .flaw = "the clock does not follow what it receives",
+           .kind = Kind::departure},
+    Canary{.name = "ties-answered",
+           .algorithm = "ricart-agrawala",
+           .flaw = "of two requests with one time each lets the other go first",
+           .kind = Kind::departure},
+    Canary{.name = "votes-for-all",
+           .algorithm = "maekawa",
+           .flaw = "an arbiter votes for everybody",
+           .kind = Kind::departure},
+    Canary{.name = "token-kept",
+           .flaw = "who hands the token over has it still",
+           .kind = Kind::departure},
     Canary{.name = "last-father",
            .algorithm = "nxr-b",
            .flaw = "two nodes starve a third",
            .kind = Kind::departure,
-           .hidden = "needs two nodes that never miss a round"},
-    Canary{.name = "stamp-test",
-           .algorithm = "nxr-bh",
-           .flaw = "a request can reach its own sender",
-           .kind = Kind::departure,
-           .hidden = "needs an order of messages that the checker finds in 17 steps"},
-    Canary{.name = "hop-limit",
-           .algorithm = "nxr-bh",
-           .flaw = "a request may chase the token for ever",
-           .kind = Kind::departure,
-           .hidden = "needs a schedule that never ends"},
-    Canary{.name = "carried-first",
-           .algorithm = "nxr-bh",
-           .flaw = "those absorbed on the way starve the others",
-           .kind = Kind::departure,
-           .hidden = "needs a schedule that never ends"},
+           .hidden = "needs a request that overtakes a token on its line; links keep order"},
 };
 
 }  // namespace
 
 std::span<const Canary> canaries() { return all; }
 
-std::string look_for(const Canary& canary, Options options) {
+Report look_for(const Canary& canary, Options options) {
   (canary.kind == Kind::rule ? options.node.without : options.node.departure) = canary.name;
   options.node.algorithm = canary.algorithm;
-  options.node.idle = canary.idle;
+  const auto* play = play_named(canary.play);
   options.until_complaint = true;
-  if (canary.held > 0) {
-    // One change of the view is one chance: several if it must be.
-    for (int i = 0; i < 5; ++i, ++options.seed) {
-      const auto report = hold_many(options, {.locks = canary.held});
-      if (!report.complaints.empty()) return report.complaints.front();
-    }
-    return "";
+  // A machine that is busy elsewhere may be late for its cue.
+  const auto directory = options.node.directory;
+  Report report;
+  for (int i = 0; i < 3 && report.complaints.empty(); ++i, ++options.seed) {
+    options.node.directory = directory / std::to_string(i);
+    report = play != nullptr ? perform(*play, options) : torture(options);
   }
-  const auto report = torture(options);
-  return report.complaints.empty() ? "" : report.complaints.front();
+  return report;
 }
 
 }  // namespace turno::torture

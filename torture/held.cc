@@ -1,18 +1,15 @@
 #include "held.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "client/socket.h"
 #include "cluster.h"
 #include "core/random.h"
-#include "wire/resp.h"
+#include "speaker.h"
 
 namespace turno::torture {
 
@@ -20,55 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Milliseconds = std::chrono::milliseconds;
-
-// A client that speaks RESP by itself, so that it can ask for thousands of locks at once.
-class Speaker {
- public:
-  static std::unique_ptr<Speaker> connect(const std::string& path) {
-    const auto address = client::parse_address("unix:" + path);
-    if (!address) return nullptr;
-    auto socket = client::Socket::connect(*address, 5s);
-    if (!socket) return nullptr;
-    return std::unique_ptr<Speaker>(new Speaker(std::move(*socket)));
-  }
-
-  void say(std::initializer_list<std::string_view> words) {
-    const std::vector<std::string_view> request(words);
-    wire::write_request(unsent_, std::span(request));
-  }
-  // The next reply, within this time. What was said goes out meanwhile.
-  std::optional<wire::Reply> hear(Milliseconds patience) {
-    const auto end = now_ns() + std::chrono::nanoseconds(patience).count();
-    for (;;) {
-      if (parser_.next() == wire::Status::ready) return std::move(parser_.reply());
-      const auto left = (end - now_ns()) / 1'000'000;
-      if (left <= 0 || !move(static_cast<int>(left))) return {};
-    }
-  }
-
- private:
-  explicit Speaker(client::Socket socket) : socket_(std::move(socket)) {}
-
-  bool move(int patience_ms) {
-    const bool more = !unsent_.empty();
-    pollfd ready{socket_.descriptor(), static_cast<short>(POLLIN | (more ? POLLOUT : 0)), 0};
-    ::poll(&ready, 1, patience_ms);
-    if (more && (ready.revents & POLLOUT) != 0) {
-      const auto sent = socket_.send(unsent_);
-      if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
-    }
-    if ((ready.revents & (POLLIN | POLLHUP)) == 0) return true;
-    char bytes[65536];
-    const auto size = socket_.receive(bytes);
-    if (size == 0 || (size < 0 && size != client::Socket::again)) return false;
-    if (size > 0) parser_.feed({bytes, static_cast<std::size_t>(size)});
-    return true;
-  }
-
-  client::Socket socket_;
-  std::string unsent_;
-  wire::ReplyParser parser_;
-};
 
 class Experiment {
  public:

@@ -1,6 +1,7 @@
 // turno-torture: a real cluster and real clients under faults. Ends with 0 if, by the clients' own
 // records, no two ever held a lock at once, fences only grew, and everybody was served. With a
-// canary, a cluster that is wrong on purpose, it ends with 0 if that was noticed.
+// canary, a cluster that is wrong on purpose, it ends with 0 if that was noticed. A play is a
+// directed run of a right cluster.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -9,15 +10,19 @@
 
 #include "canaries.h"
 #include "held.h"
+#include "plays.h"
 #include "records.h"
 #include "run.h"
 
 namespace turno::torture {
 namespace {
 
-int run_once(const Options& options, const Held& held) {
-  const auto report = held.locks > 0 ? hold_many(options, held) : torture(options);
+int tell(const Report& report, const Options& options) {
   fmt::print("{}: {}\n", options.node.algorithm, report.summary);
+  if (!report.misplayed.empty()) {
+    fmt::print(stderr, "it could not be played: {}\n", report.misplayed);
+    return 1;
+  }
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, report.complaints.size()); ++i)
     fmt::print(stderr, "{} (seed {}): {}\n", options.node.algorithm, options.seed,
@@ -27,20 +32,37 @@ int run_once(const Options& options, const Held& held) {
   return report.complaints.empty() ? 0 : 1;
 }
 
+int run_once(const Options& options, const Held& held) {
+  return tell(held.locks > 0 ? hold_many(options, held) : torture(options), options);
+}
+
+int play(const std::string& name, Options options) {
+  const auto* play = play_named(name);
+  if (play == nullptr) {
+    fmt::print(stderr, "there is no play '{}'\n", name);
+    return 64;
+  }
+  options.node.algorithm = play->algorithm;
+  return tell(perform(*play, options), options);
+}
+
 bool is_caught(const Canary& canary, Options options) {
   const auto begin = now_ns();
   options.node.directory /= canary.name;
-  const auto seen = look_for(canary, options);
+  const auto report = look_for(canary, options);
   const auto seconds = static_cast<double>(now_ns() - begin) / 1e9;
-  if (seen.empty()) {
-    fmt::print(stderr, "{} (seed {}) was not caught in {:.1f} s: {}\n", canary.name, options.seed,
-               seconds, canary.flaw);
+  const bool caught = report.misplayed.empty() && !report.complaints.empty();
+  if (caught) {
+    fmt::print("{} was caught after {:.1f} s: {}\n", canary.name, seconds,
+               report.complaints.front());
   } else {
-    fmt::print("{} was caught after {:.1f} s: {}\n", canary.name, seconds, seen);
+    fmt::print(stderr, "{} (seed {}) was not caught in {:.1f} s: {}{}\n", canary.name, options.seed,
+               seconds, canary.flaw,
+               report.misplayed.empty() ? "" : "; not played: " + report.misplayed);
   }
   std::error_code ignored;
   std::filesystem::remove_all(options.node.directory, ignored);
-  return !seen.empty();
+  return caught;
 }
 
 int look_for_canaries(const std::string& name, const Options& options) {
@@ -58,7 +80,7 @@ int look_for_canaries(const std::string& name, const Options& options) {
 
 int run(int argc, char** argv) {
   Options options;
-  std::string canary;
+  std::string canary, directed;
   bool no_faults = false, all_canaries = false;
   std::int64_t idle_ms = 0, lock_delay_ms = 200, held_stop_ms = 0;
   Held held{.locks = 0};
@@ -80,6 +102,7 @@ int run(int argc, char** argv) {
   app.add_option("--log-level", options.node.log_level)->capture_default_str();
   app.add_option("--canary", canary, "Is this wrong version noticed?");
   app.add_flag("--canaries", all_canaries, "Are all wrong versions noticed?");
+  app.add_option("--play", directed, "Instead: this directed run of a right cluster");
   app.add_option("--held", held.locks,
                  "Instead: so many locks are held through a node while another one leaves");
   app.add_flag("--held-kill", held_kill, "With --held: it does not leave, but is killed");
@@ -106,7 +129,7 @@ int run(int argc, char** argv) {
   }
   if (held_kill) held.change = Held::Change::kill;
   held.stop = std::chrono::milliseconds(held_stop_ms);
-  const auto status = run_once(options, held);
+  const auto status = directed.empty() ? run_once(options, held) : play(directed, options);
   if (status == 0) std::filesystem::remove_all(options.node.directory);
   return status;
 }

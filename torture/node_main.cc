@@ -1,6 +1,6 @@
 // The node alone, without simulator and checker: so that the sanitizers' builds of a tortured
-// cluster stay small. Takes the options of `turno node` that a torture needs, and two that `turno
-// node` has not: a rule of recovery taken away, or a wrong version of the algorithm.
+// cluster stay small. Takes the options of `turno node` that a torture needs, and some that `turno
+// node` has not: a rule of recovery taken away, a wrong version of the algorithm, slow lines.
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -8,10 +8,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <sstream>
 
 #include "net/log.h"
 #include "node/engine.h"
 #include "node/server.h"
+#include "wrong_locks.h"
 
 namespace {
 
@@ -38,12 +40,16 @@ const CLI::Validator milliseconds(
 bool leave_out(std::string_view rule, turno::node::Settings& settings) {
   const auto& names = turno::cluster::Rules::names;
   const auto found = std::ranges::find(names, rule);
-  settings.without = static_cast<turno::cluster::Rules::Without>(found - names.begin());
+  settings.rules.without = static_cast<turno::cluster::Rules::Without>(found - names.begin());
   return found != names.end();
 }
 
 // False: the algorithm has no such wrong version.
 bool depart(std::string_view name, turno::node::Settings& settings) {
+  if (const auto* wrong = turno::torture::wrong_lock(settings.algorithm, name)) {
+    settings.make_engine = wrong->make;
+    return true;
+  }
   const auto engine = turno::node::make_engine(settings.algorithm);
   if (engine == nullptr) return false;
   const auto all = engine->departures();
@@ -52,12 +58,26 @@ bool depart(std::string_view name, turno::node::Settings& settings) {
   return found != all.end();
 }
 
+// "n2:400:150": frames to n2 take 400 ms, and arrive 150 ms after each other. False: it is not so.
+bool slow_down(const std::string& line, turno::node::Settings& settings) {
+  std::istringstream in(line);
+  std::string name;
+  std::int64_t latency = 0, spacing = 0;
+  char colon = 0;
+  if (!std::getline(in, name, ':') || !(in >> latency >> colon >> spacing)) return false;
+  settings.latency[name] = std::chrono::milliseconds(latency);
+  settings.spacing[name] = std::chrono::milliseconds(spacing);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   turno::node::Settings settings;
   std::string log_level = "warning", without, departure;
+  std::vector<std::string> lines;
   std::uint64_t lock_delay = 500, idle = 200;
+  bool not_eager = false;
   CLI::App app("One node");
   auto* node = app.add_subcommand("node");
   node->add_option("--dir", settings.directory)->required();
@@ -68,6 +88,8 @@ int main(int argc, char** argv) {
   node->add_option("--log-level", log_level);
   node->add_option("--without", without, "A rule of recovery that is left out");
   node->add_option("--departure", departure, "A wrong version of the algorithm");
+  node->add_option("--line", lines, "NAME:LATENCY:SPACING of frames to a peer, ms");
+  node->add_flag("--not-eager", not_eager, "It does not ask ahead for users that come back");
   CLI11_PARSE(app, argc, argv);
   settings.lock_delay = std::chrono::milliseconds(lock_delay);
   settings.idle = std::chrono::milliseconds(idle);
@@ -80,6 +102,12 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{} has no wrong version '{}'\n", settings.algorithm, departure);
     return 64;
   }
+  for (const auto& line : lines) {
+    if (slow_down(line, settings)) continue;
+    fmt::print(stderr, "'{}' is no line\n", line);
+    return 64;
+  }
+  settings.rules.eager = !not_eager;
   turno::log::set_level(*turno::log::level_named(log_level));
   turno::log::set_origin(settings.name);
   sigset_t set;

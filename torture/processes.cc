@@ -70,6 +70,11 @@ Process start_node(const NodeOptions& options, const std::string& name) {
       "--log-level",  options.log_level};
   if (!options.without.empty()) words.insert(words.end(), {"--without", options.without});
   if (!options.departure.empty()) words.insert(words.end(), {"--departure", options.departure});
+  if (!options.eager) words.emplace_back("--not-eager");
+  for (const auto& line : options.lines)
+    if (line.from == name)
+      words.insert(words.end(), {"--line", line.to + ":" + std::to_string(line.latency.count()) +
+                                               ":" + std::to_string(line.spacing.count())});
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

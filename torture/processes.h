@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client.h"
 #include "records.h"
@@ -30,6 +31,12 @@ std::optional<int> look(Process& process);
 // The same. Kills it if it takes longer.
 int wait(Process& process, std::chrono::milliseconds patience);
 
+// The way from one node to another, by name.
+struct Line {
+  std::string from, to;
+  std::chrono::milliseconds latency{0}, spacing{0};  // of frames
+};
+
 struct NodeOptions {
   std::string binary;
   std::filesystem::path directory;
@@ -37,7 +44,10 @@ struct NodeOptions {
   std::chrono::milliseconds lock_delay{500};
   std::chrono::milliseconds idle{200};
   std::string log_level = "warning";
+  // These are of torture-node alone.
   std::string without, departure;  // a canary; empty: none
+  std::vector<Line> lines;         // that are not as fast as they can be
+  bool eager = true;
 };
 
 // Its output goes to NAME.log in the directory.

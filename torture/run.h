@@ -29,6 +29,7 @@ struct Options {
 struct Report {
   std::string summary;
   std::vector<std::string> complaints;
+  std::string misplayed;  // why it was not what it was to be (plays.h); empty: it was
 };
 
 Report torture(const Options& options);

@@ -1,0 +1,217 @@
+#include "scene.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "cluster/rendezvous.h"
+
+namespace turno::torture {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+namespace {
+
+NodeOptions described(NodeOptions node, const Scenery& scenery) {
+  node.idle = scenery.idle;
+  node.lock_delay = scenery.lock_delay;
+  node.lines = scenery.lines;
+  node.eager = scenery.eager;
+  return node;
+}
+
+std::string name_with_home_at_first(const std::vector<std::uint64_t>& ids) {
+  for (int i = 0;; ++i) {
+    auto name = "play-" + std::to_string(i);
+    const auto home = cluster::highest_weight(cluster::hash_of_name(name), ids.size(),
+                                              [&](std::size_t at) { return ids[at]; });
+    if (home.index() == 0) return name;
+  }
+}
+
+}  // namespace
+
+Line line(std::uint32_t from, std::uint32_t to, milliseconds latency, milliseconds spacing) {
+  return {"n" + std::to_string(from), "n" + std::to_string(to), latency, spacing};
+}
+
+Scene::Scene(const Options& options, Scenery scenery)
+    : options_(options),
+      scenery_(std::move(scenery)),
+      cluster_(described(options.node, scenery_), *board_, options.slack) {
+  // One after the other: members are numbered as they join.
+  for (std::uint32_t i = 0; i < scenery_.nodes; ++i) {
+    cluster_.start();
+    if (!cluster_.settle()) throw Misplayed("the nodes did not come up");
+    parts_.push_back({.speaker = Speaker::connect(cluster_.socket(i))});
+    if (!parts_.back().speaker) throw Misplayed("a node took no client");
+    command(i, {"HELLO", "3"});
+  }
+  wait_for_view();
+  name_ = name_with_home_at_first(members(0));
+  pass(50ms);
+}
+
+// ---- clients
+
+void Scene::ask(std::uint32_t node) { lock(node, {"LOCK", name_, "ASYNC"}); }
+void Scene::attempt(std::uint32_t node) { lock(node, {"LOCK", name_, "TIMEOUT", "0", "ASYNC"}); }
+
+void Scene::lock(std::uint32_t node, std::initializer_list<std::string_view> words) {
+  auto& part = parts_[node];
+  part.asked = now_ns();
+  part.ticket = command(node, words).integer;
+  pump();
+}
+
+void Scene::give_up(std::uint32_t node) {
+  auto& part = parts_[node];
+  command(node, {"CANCEL", std::to_string(part.ticket)});
+  part.asked = 0;
+}
+
+void Scene::leave(std::uint32_t node) {
+  auto& part = parts_[node];
+  holds_[*part.hold].ended = now_ns();
+  part.hold.reset();
+  command(node, {"UNLOCK", name_});
+}
+
+void Scene::wait_for(std::uint32_t node) {
+  if (!until(options_.scaled(5s), [&] { return inside(node); }))
+    throw Misplayed(fmt::format("the client of node {} did not get in", node));
+}
+
+wire::Reply Scene::command(std::uint32_t node, std::initializer_list<std::string_view> words) {
+  auto& speaker = *parts_[node].speaker;
+  speaker.say(words);
+  while (auto reply = speaker.hear(options_.scaled(5s))) {
+    if (reply->kind != wire::Reply::Kind::push) return std::move(*reply);
+    note(node, *reply);
+  }
+  throw Misplayed(fmt::format("node {} did not answer", node));
+}
+
+void Scene::pump() {
+  for (std::uint32_t node = 0; node < parts_.size(); ++node) {
+    if (!parts_[node].speaker) continue;
+    while (const auto reply = parts_[node].speaker->hear(0ms)) note(node, *reply);
+  }
+}
+
+void Scene::note(std::uint32_t node, const wire::Reply& push) {
+  auto& part = parts_[node];
+  if (push.kind != wire::Reply::Kind::push || push.elements.size() < 3) return;
+  if (push.elements[0].text == "granted" && push.elements.size() == 4) {
+    part.hold = holds_.size();
+    holds_.push_back({.client = node,
+                      .fence = static_cast<std::uint64_t>(push.elements[3].integer),
+                      .asked = part.asked,
+                      .granted = now_ns(),
+                      .node = node});
+  }
+  part.asked = 0;
+}
+
+// ---- nodes
+
+std::vector<std::uint64_t> Scene::members(std::uint32_t node) {
+  std::vector<std::uint64_t> ids;
+  for (const auto& member : command(node, {"MEMBERS"}).elements)
+    for (std::size_t i = 0; i + 1 < member.elements.size(); i += 2)
+      if (member.elements[i].text == "id")
+        ids.push_back(static_cast<std::uint64_t>(member.elements[i + 1].integer));
+  return ids;
+}
+
+void Scene::wait_for_view() {
+  const auto size = std::ranges::count_if(parts_, [](const Part& part) { return !!part.speaker; });
+  const auto known = [&] {
+    for (std::uint32_t i = 0; i < parts_.size(); ++i)
+      if (parts_[i].speaker && std::ssize(members(i)) != size) return false;
+    return true;
+  };
+  if (!until(options_.scaled(5s), known)) throw Misplayed("the view did not change");
+}
+
+void Scene::remove(std::uint32_t node) {
+  parts_[node].speaker.reset();
+  cluster_.tell_to_leave(node);
+  wait_for_view();
+}
+
+void Scene::kill(std::uint32_t node) {
+  parts_[node].speaker.reset();
+  cluster_.kill(node);
+  wait_for_view();
+}
+
+// ---- time
+
+template <class Condition>
+bool Scene::until(milliseconds patience, Condition condition) {
+  const auto end = now_ns() + std::chrono::nanoseconds(patience).count();
+  for (;;) {
+    cluster_.tick();
+    pump();
+    if (condition()) return true;
+    if (now_ns() >= end) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+void Scene::pass(milliseconds time) {
+  until(time, [] { return false; });
+}
+
+void Scene::in_time(std::int64_t since_ns, milliseconds time) const {
+  if (now_ns() - since_ns > std::chrono::nanoseconds(time).count())
+    throw Misplayed("this machine was too slow");
+}
+
+// ---- the end
+
+bool Scene::anybody_waits() const {
+  return std::ranges::any_of(parts_, [](const Part& part) { return part.asked != 0; });
+}
+
+void Scene::finish() {
+  free_since_ = now_ns();
+  until(options_.scaled(scenery_.patience) + 50ms, [&] {
+    for (std::uint32_t node = 0; node < parts_.size(); ++node)
+      if (parts_[node].speaker && inside(node)) leave(node);
+    return !anybody_waits();
+  });
+}
+
+Report Scene::conclude() {
+  const auto now = now_ns();
+  Story story{.holds = holds_,
+              .nodes = cluster_.fates(),
+              .lock_delay = std::chrono::nanoseconds(scenery_.lock_delay).count(),
+              .longest_wait = std::chrono::nanoseconds(options_.scaled(scenery_.patience)).count(),
+              .most_overtakings = scenery_.most_overtakings};
+  // Before that, those who waited did so because they were made to.
+  const auto since = free_since_ == 0 ? now : free_since_;
+  for (auto& hold : story.holds) {
+    if (hold.ended == 0) hold.ended = now;
+    if (scenery_.most_overtakings == Scenery{}.most_overtakings)
+      hold.asked = std::clamp(since, hold.asked, hold.granted);
+  }
+  for (std::uint32_t node = 0; node < parts_.size(); ++node)
+    if (parts_[node].asked != 0)
+      story.waits.push_back({node, 0, node, std::max(parts_[node].asked, since), now});
+  const auto verdict = judge(std::move(story));
+  Report report{.complaints = verdict.violations};
+  if (report.complaints.empty()) cluster_.end();
+  for (const auto& complaint : cluster_.complaints()) report.complaints.push_back(complaint);
+  report.summary =
+      fmt::format("{} holds, {} hand-overs; longest wait {:.3f} s; most overtakings {}",
+                  verdict.holds, verdict.hand_overs,
+                  static_cast<double>(verdict.longest_wait) / 1e9, verdict.most_overtakings);
+  return report;
+}
+
+}  // namespace turno::torture
