@@ -89,6 +89,7 @@ Report look_for(const Canary& canary, Options options) {
   (canary.kind == Kind::rule ? options.node.without : options.node.departure) = canary.name;
   options.node.algorithm = canary.algorithm;
   const auto* play = play_named(canary.play);
+  if (play == nullptr && !canary.play.empty()) return {.misplayed = "there is no such play"};
   options.until_complaint = true;
   // A machine that is busy elsewhere may be late for its cue.
   const auto directory = options.node.directory;
