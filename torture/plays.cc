@@ -37,8 +37,8 @@ void late_token(Scene& scene) {
   scene.leave(0);
   scene.ask(0);
   scene.remove(2);
+  scene.in_time(sent, token_time - 2 * a_moment);
   scene.wait_for(0);
-  scene.in_time(sent, token_time - a_moment);
   scene.pass(token_time + a_moment);
   scene.finish();
 }
@@ -72,6 +72,7 @@ void late_reported(Scene& scene) {
 }
 
 // One who is inside leaves after it has reported and before there is an instance again.
+constexpr auto opened_time = 800ms;
 void leaving_between(Scene& scene) {
   scene.attempt(1);
   scene.wait_for(1);
@@ -79,8 +80,8 @@ void leaving_between(Scene& scene) {
   scene.pass(a_moment);
   const auto began = now_ns();
   scene.remove(2);
+  scene.in_time(began, opened_time - 2 * a_moment);
   scene.leave(1);
-  scene.in_time(began, 500ms);
   scene.finish();
 }
 
@@ -217,7 +218,7 @@ const std::vector<Play>& all() {
        late_reported},
       {"leaving-between",
        "nxr-bh",
-       {.lines = {line(0, 1, 800ms)}, .patience = 1500ms},
+       {.lines = {line(0, 1, opened_time)}, .patience = 1500ms},
        leaving_between},
       {"dead-holder", "nxr-bh", {.lock_delay = long_delay, .patience = 2500ms}, dead_holder},
       {"first-use", "ricart-agrawala", {}, first_use},
