@@ -15,7 +15,7 @@ struct Canary {
   enum class Kind : std::uint8_t { rule, departure } kind = Kind::rule;
   // The directed run that shows it (plays.h).
   std::string_view play = {};
-  // Empty, or why real processes cannot show it.
+  // Empty, or why real processes do not show it.
   std::string_view hidden = {};
 };
 
