@@ -98,13 +98,15 @@ TEST(PeersGarbage, IsLoggedAFewTimesAndCountedAlways) {
   EXPECT_EQ(count_of(lines.take(), "refused a peer connection"), 10U);
 }
 
+// Before the rest of it is waited for or kept.
 TEST(PeersGarbage, IsRefusedAtItsFirstBytes) {
   Station a(1);
-  const LoggedLines lines;
+  LoggedLines lines;
   const auto socket = connect_blocking(a.address());
   ASSERT_TRUE(write_all(socket, std::string("\x00\x00\x08\x00", 4)));  // half a mebibyte follows
   EXPECT_EQ(read_to_end(socket), "");
   EXPECT_EQ(a.refused(), 1U);
+  EXPECT_THAT(lines.take(), HasSubstr("a frame of 524288 bytes; the most is 60"));
 }
 
 // Of those who do not say hello so many may wait; who says it is let in all the same.

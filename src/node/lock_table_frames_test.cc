@@ -190,11 +190,39 @@ TEST_F(FramesTest, MessagesOfUnknownInstancesAreBounded) {
   for (std::uint64_t i = 1; i <= 20'000; ++i)
     hear(NoteKind::protocol, global_instance(other, i), request());
   EXPECT_EQ(table_.foundlings(), 4096U);
+  // Of each so many; of the others the home is told at once.
+  const auto before = link_->backlog();
   for (std::uint64_t i = 0; i < 20'000; ++i)
     hear(NoteKind::protocol, global_instance(other, 1), request());
   EXPECT_EQ(table_.foundlings(), 4096U);
+  EXPECT_EQ(link_->backlog() - before, 20'000U - (64 + 2 * 16 - 1));
   enter(2);
   EXPECT_EQ(table_.foundlings(), 0U);
+  // And of all together.
+  std::size_t kept = 0;
+  for (std::uint64_t i = 1; i <= 1000; ++i)
+    for (int n = 0; n < 64 + 2 * 16; ++n)
+      kept += hear(NoteKind::protocol, global_instance(other, i), request()) ? 1U : 0U;
+  EXPECT_EQ(kept, 65'536U);
+}
+
+// The other member has a lock that is retired. When it says once more that it has nothing else to
+// report of the view, that is no answer to the retirement.
+TEST_F(FramesTest, ASecondReportOfTheViewAnswersNoRetirement) {
+  const auto lock = lock_of(self);
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, other, 16)));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  ASSERT_EQ(table_.retire_idle(Clock::now() + 1h, 10), 1U);
+  Asker asker;
+  EXPECT_FALSE(table_.acquire(lock, asker));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, nobody, 16)));
+  EXPECT_EQ(asker.state, State::waiting);
+  // This is one, and then there is nobody.
+  const auto retired = global_instance(self, 1);
+  EXPECT_TRUE(hear(NoteKind::report, retired, report_of(lock, nobody, 16)));
+  EXPECT_EQ(asker.state, State::granted);
+  EXPECT_GT(asker.fence.count(), 16U);
 }
 
 class RandomFramesTest : public FramesTest, public testing::WithParamInterface<std::string_view> {
