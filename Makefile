@@ -3,6 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 JOBS ?= $(shell nproc)
 TURNO := build/release/turno
+LOCKS := $(shell awk '$$1 == "lock" { print $$2 }' src/protocols/algorithms.list)
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -10,7 +11,9 @@ help: ## Show this list
 bootstrap: ## Install the Debian packages that are missing
 	@scripts/bootstrap
 
-build: bootstrap release-turno ## Build build/release/turno
+build: bootstrap release-turno ## Build build/release/turno: nodes and clients
+
+lab-program: build release-turno-lab ## Build build/release/turno-lab too: the simulator and the checker
 
 # One target of the release: configure once, build always.
 release-%:
@@ -26,10 +29,10 @@ run: build ## See it work: five processes on a cluster of five nodes write one f
 	@echo "  $(TURNO) lock backup -- sleep 10              hold a lock while a command runs"
 	@echo "  $(TURNO) why backup                           who holds it, who waits"
 	@echo "  redis-cli -s SOCKET LOCK backup                          the same from any Redis client"
-	@echo "  make compare                                             every algorithm, checked and measured"
+	@echo "  make compare                                             every algorithm, checked and measured (turno-lab)"
 	@echo "  docs/README.md                                           the manual"
 
-compare: build ## Check and simulate every algorithm: one table, measured beside the formula
+compare: lab-program ## Check and simulate every algorithm: one table, measured beside the formula
 	@$(TURNO) compare --check --entries 50000 --arrivals poisson:0.01 --arrivals poisson:1
 	@echo
 	@echo "Next: $(TURNO) algorithms; $(TURNO) check --help; docs/README.md"
@@ -40,13 +43,13 @@ test: bootstrap ## Build and run all tests
 sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitizers
 	@scripts/sanitize
 
-check-deep: build release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
+check-deep: lab-program release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
-paper-robust-k: build ## Run the experiment of the robust semaphore's paper: ours beside its numbers
+paper-robust-k: lab-program ## Run the experiment of the robust semaphore's paper: ours beside its numbers
 	@scripts/papers/robust-k $(TURNO)
 
-paper-grid: build ## Run the experiments of the grid's thesis, tables 5.1 to 5.7: ours beside its numbers
+paper-grid: lab-program ## Run the experiments of the grid's thesis, tables 5.1 to 5.7: ours beside its numbers
 	@scripts/papers/grid all $(TURNO)
 
 bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock
@@ -55,13 +58,15 @@ bench: build release-bench_foundation release-bench_network release-bench_names 
 	@build/release/bench/bench_names $(TURNO)
 
 torture: build release-turno-torture ## Torture a real cluster for ten seconds with every algorithm
-	@for algorithm in central lamport ricart-agrawala carvalho-roucairol maekawa token-ring \
-	  suzuki-kasami raymond raymond-piggyback naimi-trehel nxr nxr-b nxr-bh dir; do \
+	@for algorithm in $(LOCKS); do \
 	  build/release/torture/turno-torture --binary $(TURNO) --algorithm $$algorithm --seconds 10 || exit 1; \
 	done
 
 fuzz: bootstrap ## Fuzz the decoders for a minute each (clang, libFuzzer)
 	@scripts/fuzz
+
+build-times: ## Show which sources took longest to compile in build/release
+	@scripts/build-times
 
 format: bootstrap ## Format the code
 	@git ls-files '*.h' '*.cc' | xargs clang-format -i
@@ -72,4 +77,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build run compare test sanitize check-deep paper-robust-k paper-grid bench torture fuzz format lint clean
+.PHONY: help bootstrap build lab-program build-times run compare test sanitize check-deep paper-robust-k paper-grid bench torture fuzz format lint clean

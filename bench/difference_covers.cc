@@ -1,4 +1,4 @@
-// Makes the table of src/protocols/quorum/difference_cover_table.cc: for each N the smallest
+// Makes the table of src/protocols/parts/quorum/difference_cover_table.cc: for each N the smallest
 // difference cover that can be found, and whether a smaller one is impossible.
 //
 //   bench_difference_covers FROM TO STEPS ROUNDS
@@ -9,14 +9,14 @@
 
 #include <cstdlib>
 
-#include "protocols/quorum/constructions.h"
-#include "protocols/quorum/cover_search.h"
-#include "protocols/quorum/projective_plane.h"
+#include "protocols/parts/quorum/constructions.h"
+#include "protocols/parts/quorum/cover_search.h"
+#include "protocols/parts/quorum/projective_plane.h"
 
 namespace {
 
-using turno::Cover;
-using Answer = turno::CoverSearch::Answer;
+using turno::protocols::Cover;
+using Answer = turno::protocols::CoverSearch::Answer;
 
 std::optional<Cover> anneal(std::size_t n, std::size_t k, std::uint64_t rounds) {
   turno::Random random(n);
@@ -27,7 +27,7 @@ std::optional<Cover> anneal(std::size_t n, std::size_t k, std::uint64_t rounds) 
 
 void print_row(std::size_t n, std::uint64_t steps, std::uint64_t rounds) {
   bool minimal = true;
-  for (auto k = turno::smallest_possible_size(n);; ++k) {
+  for (auto k = turno::protocols::smallest_possible_size(n);; ++k) {
     auto cover = turno::plane_order(n) ? turno::singer_cover(n) : anneal(n, k, rounds);
     if (!cover) {
       const auto search = turno::search_cover(n, k, steps);

@@ -17,7 +17,7 @@
 #include "catalogue/resources.h"
 #include "catalogue/system.h"
 #include "core/random.h"
-#include "protocols/mutex/nxr.h"
+#include "protocols/mutex/token/nxr.h"
 #include "sim/demands.h"
 #include "sim/event_queue.h"
 #include "sim/simulation.h"
@@ -25,6 +25,7 @@
 namespace {
 
 using namespace turno;
+using namespace turno::protocols;
 
 constexpr double total_rate = 3;  // requests per second, all nodes together
 constexpr int rounds = 3;

@@ -24,7 +24,7 @@ turno_quick(turno_test_headers)
 
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)
-  list(FILTER sources EXCLUDE REGEX "digest_alone|recovery_shard")  # see below
+  list(FILTER sources EXCLUDE REGEX "digest_alone")  # see below
   if(sources)
     add_executable(${room}_test ${sources})
     target_link_libraries(${room}_test PRIVATE ${ARGN} GTest::gmock GTest::gtest_main ${RAPIDCHECK})
@@ -36,7 +36,9 @@ function(turno_room_test room)
   endif()
 endfunction()
 
-turno_room_test(core turno_core)
+# By its path: its target would bring definitions that the precompiled headers do not have.
+find_library(BOOST_JSON boost_json REQUIRED)
+turno_room_test(core turno_core ${BOOST_JSON})
 turno_room_test(protocols turno_core turno_quorum)
 turno_room_test(properties turno_core)
 turno_room_test(sim turno_sim turno_quorum)
@@ -51,24 +53,27 @@ if(TURNO_SANITIZE)
 endif()
 turno_room_test(net turno_net)
 turno_room_test(cluster turno_cluster turno_check turno_sim turno_quorum)
-# Recovery takes long to compile: cluster_test has a server, permissions of all, of quorums, a token
-# that is asked for everywhere, one on a tree, and dir, with which recovery without its rules is
-# refuted. recovery_test has all algorithms and is for check-deep.
-foreach(shard RANGE 1 4)
-  add_library(recovery_shard_${shard} OBJECT EXCLUDE_FROM_ALL src/cluster/recovery_shard_${shard}_test.cc)
-  target_link_libraries(recovery_shard_${shard} PRIVATE turno_cluster turno_check turno_sim turno_quorum)
+turno_room_test(registry turno_registry)
+# Recovery takes long to compile: cluster_test has the algorithms that the list calls quick, and
+# recovery_test has all and is for check-deep.
+add_library(recovery OBJECT EXCLUDE_FROM_ALL ${recovery_sources})
+add_library(quick_recovery OBJECT EXCLUDE_FROM_ALL ${quick_recovery_sources})
+foreach(library recovery quick_recovery)
+  target_precompile_headers(${library} REUSE_FROM turno_catalogue)
+  target_link_libraries(${library} PRIVATE turno_cluster turno_check turno_sim turno_quorum)
 endforeach()
-target_link_libraries(cluster_test PRIVATE recovery_shard_1 recovery_shard_2)
-target_compile_definitions(cluster_test PRIVATE
-  "TURNO_RECOVERED=List<Central, RicartAgrawala, Maekawa, SuzukiKasami, NxrBh, Dir>")
+target_link_libraries(cluster_test PRIVATE quick_recovery)
+target_compile_definitions(cluster_test PRIVATE "TURNO_RECOVERED=protocols::List<${quick_types}>")
 add_executable(recovery_test EXCLUDE_FROM_ALL src/cluster/recovery_check_test.cc
   src/cluster/recovery_sim_test.cc)
-target_link_libraries(recovery_test PRIVATE recovery_shard_1 recovery_shard_2 recovery_shard_3
-  recovery_shard_4 turno_cluster turno_check turno_sim turno_quorum GTest::gmock GTest::gtest_main)
+target_link_libraries(recovery_test PRIVATE recovery quick_recovery turno_cluster turno_check turno_sim turno_quorum
+  GTest::gmock GTest::gtest_main)
 target_precompile_headers(recovery_test REUSE_FROM turno_test_headers)
 turno_quick(recovery_test)
-target_compile_definitions(recovery_test PRIVATE TURNO_RECOVERED=Locks)
-turno_room_test(node turno_node ${HIREDIS})
+target_compile_definitions(recovery_test PRIVATE TURNO_RECOVERED=protocols::Locks)
+turno_room_test(table turno_node)
+turno_room_test(port turno_node ${HIREDIS} ${BOOST_JSON})
+turno_room_test(node turno_node)
 turno_room_test(client turno_client)
 # The example of CONTRIBUTING.md is compiled and explored, so that it stays true.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS CONTRIBUTING.md)
@@ -77,11 +82,11 @@ execute_process(COMMAND sed -n "/```cpp/,/```/{/```/d;p}" ${CMAKE_SOURCE_DIR}/CO
 target_include_directories(check_test PRIVATE ${CMAKE_BINARY_DIR}/example)
 turno_room_test(catalogue turno_catalogue)
 # It simulates by itself.
-set_source_files_properties(src/catalogue/detector_test.cc PROPERTIES COMPILE_OPTIONS -O2
+set_source_files_properties(src/catalogue/explored/detector_test.cc PROPERTIES COMPILE_OPTIONS -O2
   SKIP_PRECOMPILE_HEADERS ON)
-turno_room_test(cli turno_cli)
+turno_room_test(cli turno_cli_cluster turno_cli_lab ${BOOST_JSON})
 target_compile_definitions(cli_test PRIVATE TURNO_BINARY="$<TARGET_FILE:turno>")
-add_dependencies(cli_test turno)
+add_dependencies(cli_test turno turno-lab)
 add_subdirectory(torture)
 
 # Fuzzing needs clang: cmake --preset fuzz (see CONTRIBUTING.md).
@@ -94,8 +99,8 @@ if(TURNO_FUZZ)
 endif()
 
 # A program of its own, so that another compiler need not build all the rest.
-add_executable(digest_test EXCLUDE_FROM_ALL src/catalogue/digest_test.cc
-  src/catalogue/digest_alone_test.cc)
+add_executable(digest_test EXCLUDE_FROM_ALL src/catalogue/simulated/digest_test.cc
+  src/catalogue/simulated/digest_alone_test.cc)
 target_link_libraries(digest_test PRIVATE turno_sim turno_quorum GTest::gtest_main)
 gtest_discover_tests(digest_test TEST_PREFIX digest.)
 

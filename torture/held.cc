@@ -49,7 +49,10 @@ class Experiment {
     report_.complaints.emplace_back(why);
     return std::move(report_);
   }
-  static std::string name_of(std::uint64_t lock) { return "held-" + std::to_string(lock); }
+  // Long, so that the reports on them take a while.
+  static std::string name_of(std::uint64_t lock) {
+    return "held-" + std::to_string(lock) + "-" + std::string(480, 'x');
+  }
 
   bool take_all() {
     constexpr std::uint32_t batch = 1000;
@@ -65,14 +68,27 @@ class Experiment {
 
   // The third node goes, and the holder's node has thousands of reports to make.
   void change() {
+    const auto before = view_of_the_holder();
     if (held_.change == Held::Change::leave) {
       cluster_.tell_to_leave(2);
     } else {
       cluster_.kill(2);
     }
     if (held_.stop <= 0ms) return;
-    std::this_thread::sleep_for(Milliseconds(5 + random_.below(100)));
+    const auto end = now_ns() + std::chrono::nanoseconds(options_.scaled(10s)).count();
+    while (view_of_the_holder() == before && now_ns() < end) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(Milliseconds(random_.below(20)));
     cluster_.pause(1, held_.stop);
+  }
+  // The line of INFO that tells the epoch.
+  std::string view_of_the_holder() {
+    holder_->say({"INFO"});
+    const auto reply = holder_->hear(options_.scaled(10s));
+    if (!reply) return {};
+    const auto begin = reply->text.find("epoch:");
+    return begin == std::string::npos
+               ? ""
+               : reply->text.substr(begin, reply->text.find('\r', begin) - begin);
   }
 
   void ask() {

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "net/log.h"
-#include "node/engine.h"
 #include "node/server.h"
+#include "table/engine.h"
 #include "wrong_locks.h"
 
 namespace {
@@ -50,7 +50,7 @@ bool depart(std::string_view name, turno::node::Settings& settings) {
     settings.make_engine = wrong->make;
     return true;
   }
-  const auto engine = turno::node::make_engine(settings.algorithm);
+  const auto engine = turno::table::make_engine(settings.algorithm);
   if (engine == nullptr) return false;
   const auto all = engine->departures();
   const auto found = std::ranges::find(all, name, &turno::Departure::name);

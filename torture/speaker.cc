@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "net/socket.h"
 #include "records.h"
 
 namespace turno::torture {
@@ -11,9 +12,7 @@ namespace turno::torture {
 using namespace std::chrono_literals;
 
 std::unique_ptr<Speaker> Speaker::connect(const std::string& path) {
-  const auto address = client::parse_address("unix:" + path);
-  if (!address) return nullptr;
-  auto socket = client::Socket::connect(*address, 5s);
+  auto socket = net::connect_within({.path = path}, 5s);
   if (!socket) return nullptr;
   return std::unique_ptr<Speaker>(new Speaker(std::move(*socket)));
 }
@@ -35,18 +34,14 @@ std::optional<wire::Reply> Speaker::hear(std::chrono::milliseconds patience) {
 // False: the connection has ended.
 bool Speaker::move(int patience_ms) {
   const bool more = !unsent_.empty();
-  pollfd ready{socket_.descriptor(), static_cast<short>(POLLIN | (more ? POLLOUT : 0)), 0};
+  pollfd ready{stream_.descriptor(), static_cast<short>(POLLIN | (more ? POLLOUT : 0)), 0};
   ::poll(&ready, 1, patience_ms);
-  if (more && (ready.revents & POLLOUT) != 0) {
-    const auto sent = socket_.send(unsent_);
-    if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
-  }
+  if (more && (ready.revents & POLLOUT) != 0) unsent_.erase(0, stream_.send(unsent_).bytes);
   if ((ready.revents & (POLLIN | POLLHUP)) == 0) return true;
   char bytes[65536];
-  const auto size = socket_.receive(bytes);
-  if (size == 0 || (size < 0 && size != client::Socket::again)) return false;
-  if (size > 0) parser_.feed({bytes, static_cast<std::size_t>(size)});
-  return true;
+  const auto moved = stream_.receive(bytes);
+  parser_.feed({bytes, moved.bytes});
+  return !moved.ended;
 }
 
 }  // namespace turno::torture

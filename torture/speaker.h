@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/socket.h"
+#include "net/byte_stream.h"
 #include "wire/resp.h"
 
 namespace turno::torture {
@@ -24,10 +24,10 @@ class Speaker {
   std::optional<wire::Reply> hear(std::chrono::milliseconds patience);
 
  private:
-  explicit Speaker(client::Socket socket) : socket_(std::move(socket)) {}
+  explicit Speaker(net::Fd socket) : stream_(std::move(socket)) {}
   bool move(int patience_ms);
 
-  client::Socket socket_;
+  net::ByteStream stream_;
   std::string unsent_;
   wire::ReplyParser parser_;
 };

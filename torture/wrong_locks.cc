@@ -2,10 +2,14 @@
 
 #include <array>
 
-#include "node/engine_of.h"
-#include "protocols/locks.h"
+#include "protocols/mutex/permission/maekawa.h"
+#include "protocols/mutex/permission/ricart_agrawala.h"
+#include "protocols/mutex/token/nxr_bh.h"
+#include "table/engine_of.h"
 
 namespace turno::torture {
+
+using namespace protocols;
 
 namespace {
 
@@ -71,9 +75,9 @@ struct Keeping : Wrong<Keeping, NxrBh> {
 };
 
 template <class P>
-std::unique_ptr<node::Engine> make(std::string_view algorithm) {
+std::unique_ptr<table::Engine> make(std::string_view algorithm) {
   if (algorithm != P::info.name) return nullptr;
-  return std::make_unique<node::EngineOf<P>>();
+  return std::make_unique<table::EngineOf<P>>();
 }
 template <class P>
 constexpr WrongLock wrong(std::string_view name) {

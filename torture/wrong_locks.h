@@ -5,14 +5,14 @@
 #include <memory>
 #include <string_view>
 
-#include "node/engine.h"
+#include "table/engine.h"
 
 namespace turno::torture {
 
 struct WrongLock {
   std::string_view algorithm, name;
   // Nothing: for another algorithm.
-  std::unique_ptr<node::Engine> (*make)(std::string_view algorithm);
+  std::unique_ptr<table::Engine> (*make)(std::string_view algorithm);
 };
 
 // Nothing: there is none.

@@ -1,37 +1,24 @@
 #include "catalogue/catalogue.h"
 
 #include <algorithm>
-#include <numeric>
-
-#include "catalogue/shard.h"
-#include "protocols/list.h"
+#include <utility>
 
 namespace turno {
 
+std::vector<Algorithm> describe_all();  // entry.h
+
 namespace {
 
-template <class P>
-Algorithm entry() {
-  Algorithm algorithm{.info = P::info,
-                      .abilities = {.crashes = Mortal<P>,
-                                    .suspicions = Suspecting<P>,
-                                    .recoveries = Recoverable<P>,
-                                    .timers = HasTimers<P>,
-                                    .withdrawals = Withdrawable<P>}};
-  if constexpr (requires { P::alone(Setup{}); }) algorithm.alone = P::alone;
-  if constexpr (requires { P::departures; }) algorithm.departures = P::departures;
-  return algorithm;
-}
-
-template <class... P>
-std::vector<Algorithm> describe_all(List<P...>) {
-  return {entry<P>()...};
-}
-
 struct Catalogue {
-  std::vector<Algorithm> algorithms = describe_all(Algorithms{});
-  std::vector<Algorithm> printed = describe_all(AsPublished{});
-  Catalogue() { fill_from_all_shards(algorithms, printed); }
+  std::vector<Algorithm> algorithms, printed;
+  std::size_t locks = 0;
+  Catalogue() {
+    for (auto& algorithm : describe_all()) {
+      const bool published = algorithm.kind == Algorithm::Kind::published;
+      if (algorithm.kind == Algorithm::Kind::lock) ++locks;
+      (published ? printed : algorithms).push_back(algorithm);
+    }
+  }
 };
 
 const Catalogue& catalogue() {
@@ -45,26 +32,10 @@ const Algorithm* find(std::span<const Algorithm> algorithms, std::string_view na
   return nullptr;
 }
 
-// How many letters must be changed, added or removed to get from one word to the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0U);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    auto diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const auto substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::span<const Algorithm> algorithms() { return catalogue().algorithms; }
-std::span<const Algorithm> locks() { return algorithms().first(Locks::size); }
+std::span<const Algorithm> locks() { return algorithms().first(catalogue().locks); }
 std::span<const Algorithm> printed() { return catalogue().printed; }
 
 const Algorithm* find_algorithm(std::string_view name) { return find(algorithms(), name); }
@@ -80,22 +51,6 @@ std::vector<Refutable> refutable() {
   for (const auto& algorithm : printed()) add(algorithm, true);
   for (const auto& algorithm : algorithms()) add(algorithm, false);
   return all;
-}
-
-std::vector<std::string> near_names(std::string_view name, std::span<const std::string> known) {
-  std::vector<std::pair<std::size_t, std::string>> near;
-  for (const auto& candidate : known) {
-    const auto away = distance(name, candidate);
-    const bool part = name.size() >= 3 && candidate.find(name.substr(0, 4)) != std::string::npos;
-    if (part || away <= std::max<std::size_t>(2, candidate.size() / 3))
-      near.emplace_back(part ? 0 : away, candidate);
-  }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> names;
-  names.reserve(near.size());
-  for (auto& [away, candidate] : near) names.push_back(std::move(candidate));
-  return names;
 }
 
 }  // namespace turno

@@ -1,5 +1,5 @@
 // Every algorithm by name, with what can be done with it. The templates of the simulator and the
-// checker are instantiated here and nowhere else.
+// checker are instantiated here and nowhere else (entry.h).
 #pragma once
 
 #include <span>
@@ -19,7 +19,10 @@ struct Abilities {
 };
 
 struct Algorithm {
+  enum class Kind : std::uint8_t { lock, lab, published };  // see protocols/algorithms.list
+
   Info info;
+  Kind kind = Kind::lab;
   Abilities abilities{};
   check::Result (*check)(const check::Options&) = nullptr;
   sim::Result (*simulate)(const sim::Options&) = nullptr;  // null for what is as published
@@ -46,8 +49,5 @@ struct Refutable {
   bool published;
 };
 std::vector<Refutable> refutable();
-
-// Known names near to a mistyped one, best first.
-std::vector<std::string> near_names(std::string_view name, std::span<const std::string> known);
 
 }  // namespace turno

@@ -4,9 +4,11 @@
 #include <charconv>
 
 #include "catalogue/text.h"
-#include "protocols/quorum/constructions.h"
+#include "protocols/parts/quorum/constructions.h"
 
 namespace turno {
+
+using namespace protocols;  // quorums
 
 namespace {
 

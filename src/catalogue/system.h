@@ -4,23 +4,18 @@
 
 #include <cstdint>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/node_set.h"
+#include "core/container/node_set.h"
 #include "core/protocol.h"
 #include "core/setup.h"
 #include "core/topology.h"
-#include "protocols/quorum/constructions.h"
+#include "core/usage_error.h"
+#include "protocols/parts/quorum/constructions.h"
 
 namespace turno {
-
-// The user asked for something impossible; the text says what is allowed.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct System {
   std::uint64_t nodes = 31;
@@ -33,7 +28,7 @@ struct System {
 
 std::string_view default_topology(const Info& info);
 // For how many nodes near to this number the quorums can be constructed.
-std::string why_impossible(QuorumConstruction construction, std::uint64_t nodes);
+std::string why_impossible(protocols::QuorumConstruction construction, std::uint64_t nodes);
 // Throws UsageError.
 Setup make_setup(const Info& info, const System& system);
 // The same for each rooted tree of that size.

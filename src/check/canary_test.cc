@@ -4,9 +4,11 @@
 
 #include "check/explorer.h"
 #include "core/topology.h"
-#include "protocols/mutex/naimi_trehel.h"
+#include "protocols/mutex/token/naimi_trehel.h"
 
 namespace turno::check {
+
+using namespace protocols;
 namespace {
 
 // A lock that lets everybody in, or nobody, or loses its token, or repeats its fences, ...

@@ -15,7 +15,7 @@ TEST(Contributing, TheExampleHolds) {
     options.setup.father = fathers(Topology::complete, static_cast<std::size_t>(nodes), random);
     options.requests = 2;
     if (holder >= 0) options.holdings = {{.seat = NodeId{static_cast<std::size_t>(holder)}}};
-    const auto result = Explorer<Fetch>(options).run();
+    const auto result = Explorer<protocols::Fetch>(options).run();
     EXPECT_EQ(result.verdict, Verdict::holds)
         << result.property << ": " << result.explanation << "\n"
         << conversation(result.trace);

@@ -176,9 +176,12 @@ class Events {
     std::uint32_t idle = 0;
     while (((user.who_waits >> idle) & 1U) != 0 || user.who_is_inside == idle + 1U) ++idle;
     const bool wishes = options_.forever ? wishes_.asks(at) : user.left > 0;
-    if (wishes && idle < desk.users && is_there(world.nodes[index]))
+    if (wishes && idle < desk.users && is_there(world.nodes[index])) {
       add({InputKind::request, index}, at,
           {.kind = InputKind::request, .number = idle, .only_try = desk.tries});
+      if (desk.tries && desk.waits)
+        add({InputKind::request, index, 1}, at, {.kind = InputKind::request, .number = idle});
+    }
     if (!world.nodes[index].present()) return;
     const auto& spent = world.outside->spent;
     for (std::uint16_t i = 0; i < desk.users; ++i)
@@ -289,7 +292,7 @@ class Events {
     auto& monitor = successor.outside.monitor;
     if (input.kind == InputKind::request) {
       ++user.waiting;
-      user.wish = successor.action.other;
+      if constexpr (!HasViews<P>) user.wish = successor.action.other;
       if (!options_.forever) --user.left;
     }
     if (input.kind == InputKind::release) {

@@ -27,7 +27,7 @@
 #include "check/search.h"
 #include "check/world.h"
 #include "core/protocol.h"
-#include "core/trace.h"
+#include "core/text/trace.h"
 
 namespace turno::check {
 

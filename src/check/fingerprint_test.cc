@@ -11,13 +11,15 @@
 #include "check/world.h"
 #include "core/random.h"
 #include "core/topology.h"
-#include "protocols/mutex/lamport.h"
-#include "protocols/mutex/nxr.h"
-#include "protocols/mutex/nxr_bh.h"
-#include "protocols/mutex/ricart_agrawala.h"
-#include "protocols/mutex/suzuki_kasami.h"
+#include "protocols/mutex/permission/lamport.h"
+#include "protocols/mutex/permission/ricart_agrawala.h"
+#include "protocols/mutex/token/nxr.h"
+#include "protocols/mutex/token/nxr_bh.h"
+#include "protocols/mutex/token/suzuki_kasami.h"
 
 namespace turno::check {
+
+using namespace protocols;
 namespace {
 
 TEST(FingerprintTable, AgreesWithAMap) {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "check/graph.h"
+#include "core/container/node_set.h"
 #include "core/holding.h"
-#include "core/node_set.h"
 #include "core/setup.h"
-#include "core/trace.h"
+#include "core/text/trace.h"
 
 namespace turno::check {
 

@@ -9,7 +9,7 @@ namespace turno {
 
 tl::expected<std::unique_ptr<Client>, Error> Client::connect(std::string_view address,
                                                              Options options) {
-  auto parsed = client::parse_address(address);
+  auto parsed = client::parse_node_address(address);
   if (!parsed) return tl::unexpected(std::move(parsed.error()));
   auto session = std::make_unique<Session>(std::move(*parsed), std::move(options));
   if (auto connected = session->connect(); !connected)

@@ -12,14 +12,11 @@
 #include <utility>
 
 #include "core/assert.h"
+#include "net/socket.h"
 
 namespace turno::client {
 
 namespace {
-
-std::string text_of_error(std::ptrdiff_t negated) {
-  return std::generic_category().message(static_cast<int>(-negated));
-}
 
 // The program's signals are for its own threads.
 std::thread start_without_signals(auto function) {
@@ -33,11 +30,23 @@ std::thread start_without_signals(auto function) {
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const Address& address,
+tl::expected<net::Address, Error> parse_node_address(std::string_view text) {
+  const auto address = net::parse_address(text);
+  if (!address) return tl::unexpected(Error{Error::Code::invalid, address.error()});
+  if (!address->is_local() && address->port == 0)
+    return tl::unexpected(
+        Error{Error::Code::invalid, "'" + std::string(text) + "': nobody listens at port 0"});
+  return *address;
+}
+
+tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const net::Address& address,
                                                                   const Options& options,
                                                                   Events events) {
-  auto socket = Socket::connect(address, options.connect_timeout);
-  if (!socket) return tl::unexpected(std::move(socket.error()));
+  auto socket = net::connect_within(address, options.connect_timeout);
+  if (!socket)
+    return tl::unexpected(Error{Error::Code::unavailable,
+                                "no node answers at " + address.text() + " (" + socket.error() +
+                                    "); is it running, and is the address right?"});
   auto connection = std::make_unique<Connection>(std::move(*socket), address, std::move(events));
   const auto timeout = options.connect_timeout;
   auto hello = options.name.empty()
@@ -54,9 +63,9 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const Address&
   return connection;
 }
 
-Connection::Connection(Socket socket, Address address, Events events)
+Connection::Connection(net::Fd socket, net::Address address, Events events)
     : address_(std::move(address)),
-      socket_(std::move(socket)),
+      stream_(std::move(socket)),
       events_(std::move(events)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -91,8 +100,7 @@ bool Connection::add(const Arguments& arguments, Answer answer) {
 void Connection::flush() {
   const std::scoped_lock lock(mutex_);
   if (unsent_.empty() || waiting_to_send_ || closed_) return;
-  const auto sent = socket_.send(unsent_);
-  if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
+  unsent_.erase(0, stream_.send(unsent_).bytes);
   if (unsent_.empty()) return;
   waiting_to_send_ = true;  // also after an error: the reading thread will meet it
   wake();
@@ -144,7 +152,7 @@ void Connection::run() {
   }
   for (const auto& answer : answers) answer(nullptr);
   events_.closed(reason);
-  socket_.shut_down();
+  stream_.shut_down();
 }
 
 // The reason why it ended.
@@ -157,11 +165,11 @@ std::string Connection::read_until_broken() {
       wants_to_send = waiting_to_send_;
     }
     const auto events = static_cast<short>(wants_to_send ? POLLIN | POLLOUT : POLLIN);
-    std::array<pollfd, 2> ready{pollfd{.fd = socket_.descriptor(), .events = events},
+    std::array<pollfd, 2> ready{pollfd{.fd = stream_.descriptor(), .events = events},
                                 pollfd{.fd = wake_, .events = POLLIN}};
     if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno == EINTR) continue;
-      return text_of_error(-errno);
+      return std::generic_category().message(errno);
     }
     if (ready[1].revents != 0) {
       std::uint64_t count = 0;
@@ -169,9 +177,9 @@ std::string Connection::read_until_broken() {
     }
     if ((ready[0].revents & POLLOUT) != 0) {
       const std::scoped_lock lock(mutex_);
-      const auto sent = socket_.send(unsent_);
-      if (sent < 0 && sent != Socket::again) return text_of_error(sent);
-      if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
+      const auto moved = stream_.send(unsent_);
+      if (moved.ended) return moved.reason();
+      unsent_.erase(0, moved.bytes);
       waiting_to_send_ = !unsent_.empty();
     }
     if ((ready[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0)
@@ -182,11 +190,9 @@ std::string Connection::read_until_broken() {
 // Empty, or why the connection cannot go on.
 std::string Connection::receive() {
   constexpr std::size_t chunk = std::size_t{16} << 10;
-  const auto received = socket_.receive(parser_.prepare(chunk));
-  if (received == Socket::again) return {};
-  if (received < 0) return text_of_error(received);
-  if (received == 0) return "the node closed it";
-  parser_.commit(static_cast<std::size_t>(received));
+  const auto moved = stream_.receive(parser_.prepare(chunk));
+  if (moved.ended) return moved.error == 0 ? "the node closed it" : moved.reason();
+  parser_.commit(moved.bytes);
   for (;;) {
     const auto status = parser_.next();
     if (status == wire::Status::more) return {};

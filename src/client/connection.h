@@ -17,11 +17,15 @@
 #include <utility>
 #include <vector>
 
-#include "client/socket.h"
+#include "net/address.h"
+#include "net/byte_stream.h"
 #include "turno/error.h"
 #include "wire/resp.h"
 
 namespace turno::client {
+
+// Of a node, as a user writes it.
+tl::expected<net::Address, Error> parse_node_address(std::string_view text);
 
 class Connection {
  public:
@@ -41,10 +45,10 @@ class Connection {
   };
 
   // Connects and greets. The events may come before this has returned.
-  static tl::expected<std::unique_ptr<Connection>, Error> open(const Address& address,
+  static tl::expected<std::unique_ptr<Connection>, Error> open(const net::Address& address,
                                                                const Options& options,
                                                                Events events);
-  Connection(Socket socket, Address address, Events events);
+  Connection(net::Fd socket, net::Address address, Events events);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   // Closes. REQUIRES: not called in the reading thread.
@@ -75,8 +79,8 @@ class Connection {
   std::string receive();
   void wake() const;
 
-  const Address address_;
-  const Socket socket_;
+  const net::Address address_;
+  const net::ByteStream stream_;
   const Events events_;
   wire::Reply hello_;
   wire::ReplyParser parser_;  // of the reading thread

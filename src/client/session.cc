@@ -51,7 +51,7 @@ struct Client::Session::Attempt {
   std::condition_variable ready;
 };
 
-Client::Session::Session(client::Address address, Client::Options options)
+Client::Session::Session(net::Address address, Client::Options options)
     : address_(std::move(address)), options_(std::move(options)) {}
 
 Client::Session::~Session() {

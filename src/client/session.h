@@ -33,7 +33,7 @@ class Client::Session {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Session(client::Address address, Client::Options options);
+  Session(net::Address address, Client::Options options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -94,7 +94,7 @@ class Client::Session {
   bool on_push(Reply& push);
   void on_closed(const std::string& reason);
 
-  const client::Address address_;
+  const net::Address address_;
   const Client::Options options_;
 
   std::mutex connecting_;  // one thread at a time; taken before mutex_

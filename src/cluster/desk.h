@@ -480,11 +480,15 @@ struct Desk {
     withdraw(turn.trying, Line::nowhere);
   }
 
-  // Nobody is known to be inside: the user that tries asks as any other would.
+  // Nobody is known to be inside: the user that tries asks as any other would. If another user of
+  // this member has come before it meanwhile, it is refused.
   void go(Step& step, const Note& note) {
     if (!takes_part_in(note.instance)) return;
     noted = true;
-    if (turn.probing) {
+    const bool others = turn.holder != no_user || !turn.line.empty();
+    if (turn.probing && others && !step.context.without(Without::own_users)) {
+      be_refused(step);
+    } else if (turn.probing) {
       turn.probing = false;
       turn.line.push(turn.trying);
       if (!std::exchange(turn.asked, true)) request(step);

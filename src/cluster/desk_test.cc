@@ -10,12 +10,15 @@
 
 #include "cluster/desk_testing.h"
 #include "protocols/arrangement.h"
-#include "protocols/mutex/central.h"
-#include "protocols/mutex/dir.h"
-#include "protocols/mutex/nxr_bh.h"
-#include "protocols/mutex/ricart_agrawala.h"
+#include "protocols/mutex/permission/central.h"
+#include "protocols/mutex/permission/maekawa.h"
+#include "protocols/mutex/permission/ricart_agrawala.h"
+#include "protocols/mutex/token/dir.h"
+#include "protocols/mutex/token/nxr_bh.h"
 
 namespace turno::cluster {
+
+using namespace protocols;
 namespace {
 
 constexpr NodeId n0{0}, n1{1}, n2{2}, n3{3};
@@ -435,6 +438,30 @@ TEST(Try, OfAFreshLockIsWonByExactlyOneWithTwoMessagesEach) {
   EXPECT_EQ(cluster.fences().size(), 1U);
   EXPECT_EQ(cluster.refused(), 3U);
   EXPECT_EQ(cluster.sent(), 8U) << "a probe and an answer of each";
+}
+
+// The home's answer may cross the turn that another user of the member asked for.
+TEST(Try, FailsIfAnotherUserOfItsMemberCameBefore) {
+  Cluster<Maekawa> cluster(3, n2);
+  cluster.want(n1);
+  cluster.deliver(n1, n2);
+  cluster.deliver(n2, n1);
+  cluster.deliver_all();
+  cluster.leave(n1);
+  cluster.deliver_all();
+  cluster.try_once(n0, 1);
+  EXPECT_EQ(cluster.deliver(n0, n2), "probe");
+  EXPECT_EQ(cluster.deliver(n2, n0), "opened");
+  cluster.want(n0, 2);
+  while (cluster.deliver(n0, n1) != "nothing" || cluster.deliver(n1, n0) != "nothing") {
+  }
+  EXPECT_EQ(cluster.user_inside(n0), 2U);
+  EXPECT_EQ(cluster.deliver(n2, n0), "go");
+  EXPECT_EQ(cluster.refused(), 1U);
+  cluster.leave(n0);
+  cluster.want(n1);
+  cluster.deliver_all();
+  EXPECT_TRUE(cluster.inside(n1)) << "nothing is stuck";
 }
 
 TEST(Try, OfAFreeLockIsWonByExactlyOne) {

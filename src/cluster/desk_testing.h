@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "cluster/desk.h"
-#include "core/describe.h"
+#include "core/text/describe.h"
+#include "protocols/arrangement.h"
 
 namespace turno::cluster {
 
@@ -48,7 +49,7 @@ class Cluster {
     gone_.clear();
     for (auto i = view.members; i < nodes_.size(); ++i) gone_.insert(NodeId{i});
     nodes_.resize(view.members);
-    setup_ = Setup{.father = std::vector<NodeId>(view.members, home_), .epoch = epoch_};
+    setup_ = protocols::arrangement(P::info, epoch_, view.members, home_);
     flights_.clear();
   }
   void adopt(NodeId node) {

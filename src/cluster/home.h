@@ -16,7 +16,7 @@
 
 #include "cluster/note.h"
 #include "cluster/rules.h"
-#include "core/node_set.h"
+#include "core/container/node_set.h"
 
 namespace turno::cluster {
 

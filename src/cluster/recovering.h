@@ -1,6 +1,6 @@
 // A member with one desk, through views: what the checker explores and the simulator runs, so that
 // the desk is known to be right before it meets a socket. A node has the same desks, by name
-// (node/lock_table.h).
+// (table/lock_table.h).
 //
 // Members are numbered for ever here; inside a view they are numbered from 0 in the same order. The
 // home is the last member, so that both a crash and a join can move it.

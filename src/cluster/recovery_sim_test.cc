@@ -15,16 +15,18 @@
 #include "cluster/recovering.h"
 #include "core/random.h"
 #include "protocols/arrangement.h"
-#include "protocols/locks.h"
+#include "protocols/list.h"
 #include "sim/options.h"
 
 namespace turno::cluster {
+
+using namespace protocols;
 
 namespace testing {
 
 using Recovered = TURNO_RECOVERED;  // see recovery_check_test.cc
 
-// In recovery_shard_*_test.cc.
+// In what is made from algorithm_test.cc.in.
 template <Protocol P>
 sim::Result simulate(const sim::Options& options);
 

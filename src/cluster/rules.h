@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "cluster/turn.h"
+#include "core/container/node_set.h"
 #include "core/node_id.h"
-#include "core/node_set.h"
 #include "core/setup.h"
 
 namespace turno::cluster {
@@ -27,12 +27,14 @@ struct Rules {
     leaving_between,  // who leaves while there is no instance is forgotten
     orphans,          // messages of instances not known yet are dropped
     fences_of_users,  // leaving ends whatever grant there is, not only the one that is named
-    memory            // a home forgets what the dead may have had
+    memory,           // a home forgets what the dead may have had
+    own_users         // who tries asks although another user of its member is inside
   };
   // As on a command line, in their order.
-  static constexpr std::array<std::string_view, 12> names = {
-      "nothing", "all-reports", "epochs",          "fence-epoch", "fence-floor",     "inquiries",
-      "escrow",  "giving-back", "leaving-between", "orphans",     "fences-of-users", "memory"};
+  static constexpr std::array<std::string_view, 13> names = {
+      "nothing",         "all-reports", "epochs",      "fence-epoch",     "fence-floor",
+      "inquiries",       "escrow",      "giving-back", "leaving-between", "orphans",
+      "fences-of-users", "memory",      "own-users"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
   bool eager = true;       // a member asks again before it leaves if its user will come back

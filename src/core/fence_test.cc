@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/stamp.h"
+#include "core/clock/stamp.h"
 
 namespace turno {
 namespace {

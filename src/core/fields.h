@@ -9,10 +9,10 @@
 #include <tuple>
 #include <type_traits>
 
+#include "core/clock/stamp.h"
+#include "core/container/node_set.h"
 #include "core/fence.h"
 #include "core/node_id.h"
-#include "core/node_set.h"
-#include "core/stamp.h"
 
 namespace turno {
 

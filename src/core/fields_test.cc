@@ -8,8 +8,8 @@
 #include <set>
 #include <vector>
 
-#include "core/lamport_clock.h"
-#include "core/queue.h"
+#include "core/clock/lamport_clock.h"
+#include "core/container/queue.h"
 
 namespace turno {
 namespace {

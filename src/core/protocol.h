@@ -13,12 +13,12 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/container/node_set.h"
 #include "core/demand.h"
 #include "core/effects.h"
 #include "core/fields.h"
 #include "core/holding.h"
 #include "core/node_id.h"
-#include "core/node_set.h"
 #include "core/setup.h"
 
 namespace turno {

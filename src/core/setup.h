@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/container/node_set.h"
 #include "core/node_id.h"
-#include "core/node_set.h"
 
 namespace turno {
 
@@ -104,6 +104,7 @@ struct DeskSetup {
   bool eager = false;         // a member asks ahead for a user that will come back
   bool collective = true;     // who has nothing says so for all things at once
   bool tries = false;         // users only try
+  bool waits = false;         // or wait, as they like
   bool delay = false;         // clients outlive their node, and notice that it is dead
   bool forgetful = false;     // a desk that is idle is thrown away, and made anew when it is needed
 };

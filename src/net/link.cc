@@ -1,10 +1,8 @@
 #include "net/link.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "net/log.h"
@@ -80,7 +78,7 @@ Link::~Link() {
   *alive_ = nullptr;
   loop_.cancel(redial_);
   loop_.cancel(latency_timer_);
-  if (socket_) loop_.forget(socket_.get(), *this);
+  if (stream_) loop_.forget(stream_.descriptor(), *this);
 }
 
 bool Link::up() const {
@@ -104,7 +102,8 @@ bool Link::added(std::uint32_t epoch, std::size_t size) {
   backlog_bytes_ += size;
   newest_epoch_ = std::max(newest_epoch_, epoch);
   const bool delayed = peer_.latency + peer_.spacing > Loop::Clock::duration::zero();
-  if (backlog_bytes_ > most_backlog_) {
+  if (surging_) surge_ += size;
+  if (backlog_bytes_ > most_backlog_ + surge_) {
     drop_fresh();
     loop_.post([alive = alive_] {
       if (*alive == nullptr) return;
@@ -130,6 +129,17 @@ bool Link::added(std::uint32_t epoch, std::size_t size) {
     (*alive)->flush();
   });
   return false;
+}
+
+void Link::begin_surge() {
+  const std::scoped_lock guard(mutex_);
+  surge_ = 0;
+  surging_ = true;
+}
+
+void Link::end_surge() {
+  const std::scoped_lock guard(mutex_);
+  surging_ = false;
 }
 
 void Link::drop_fresh() {
@@ -191,34 +201,26 @@ void Link::write() {
   if (state_ != State::up) return;
   writable_ = true;
   collect();
-  bool blocked = false;
-  while (sent_ < bytes_.size()) {
-    const auto count = ::send(socket_.get(), bytes_.data() + sent_, bytes_.size() - sent_,
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      // A broken connection is seen when it is read.
-      blocked = errno == EAGAIN || errno == EWOULDBLOCK;
-      break;
-    }
-    sent_ += static_cast<std::size_t>(count);
-  }
+  // A broken connection is seen when it is read.
+  const auto moved = stream_.send_all(std::string_view(bytes_).substr(sent_));
+  const bool blocked = moved.blocked;
+  sent_ += moved.bytes;
   if (blocked) writable_ = false;
   if (blocked == wants_out_) return;
   wants_out_ = blocked;
-  loop_.change(socket_.get(), EPOLLIN | (blocked ? static_cast<std::uint32_t>(EPOLLOUT) : 0U),
-               *this);
+  loop_.change(stream_.descriptor(),
+               EPOLLIN | (blocked ? static_cast<std::uint32_t>(EPOLLOUT) : 0U), *this);
 }
 
 void Link::dial() {
   auto socket = connect(peer_.address);
   if (!socket) return fail(socket.error());
   const std::scoped_lock guard(writing_);
-  socket_ = std::move(*socket);
+  stream_ = ByteStream(std::move(*socket));
   state_ = State::connecting;
   wants_out_ = false;
   reader_ = {};
-  loop_.watch(socket_.get(), EPOLLOUT, *this);
+  loop_.watch(stream_.descriptor(), EPOLLOUT, *this);
 }
 
 void Link::ready(std::uint32_t events) {
@@ -231,26 +233,23 @@ void Link::ready(std::uint32_t events) {
 }
 
 void Link::greet() {
-  if (const int error = error_of(socket_)) return fail(std::strerror(error));
+  if (const int error = error_of(stream_.socket())) return fail(std::strerror(error));
   std::string hello;
   write_hello(hello, {self_.id, self_.key, peer_.id, generation_});
   // A fresh connection has room for so little.
-  if (::send(socket_.get(), hello.data(), hello.size(), MSG_NOSIGNAL | MSG_DONTWAIT) !=
-      static_cast<ssize_t>(hello.size()))
-    return fail("it took no greeting");
+  if (stream_.send(hello).bytes != hello.size()) return fail("it took no greeting");
   {
     const std::scoped_lock guard(writing_);
     state_ = State::greeting;
   }
-  loop_.change(socket_.get(), EPOLLIN, *this);
+  loop_.change(stream_.descriptor(), EPOLLIN, *this);
 }
 
 void Link::read() {
   const auto room = reader_.prepare(4096);
-  const auto count = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) return fail(count == 0 ? "it closed the connection" : std::strerror(errno));
-  reader_.commit(static_cast<std::size_t>(count));
+  const auto moved = stream_.receive(room);
+  if (moved.ended) return fail(moved.error == 0 ? "it closed the connection" : moved.reason());
+  reader_.commit(moved.bytes);
   for (;;) {
     const auto status = reader_.next();
     if (status == wire::Status::more) return;
@@ -342,8 +341,8 @@ void Link::acknowledge(std::uint64_t received) {
 void Link::fail(const std::string& reason) {
   {
     const std::scoped_lock guard(writing_);
-    if (socket_) loop_.forget(socket_.get(), *this);
-    socket_.reset();
+    if (stream_) loop_.forget(stream_.descriptor(), *this);
+    stream_.close();
     state_ = State::down;
     wants_out_ = writable_ = false;
   }

@@ -4,7 +4,8 @@
 // Frames are counted. The receiver says how many it has; what it has not is kept and, after a new
 // connection, sent again. The sender dials. Writes of one round of the loop go out together.
 //
-// A link keeps a bounded number of bytes that the peer has not acknowledged. If there are more, or
+// A link keeps a bounded number of bytes that the peer has not acknowledged, besides those of the
+// last surge: what a change of the view makes a node say at once. If there are more, or
 // if the peer's count cannot be right, the link starts anew: with a new *generation* of frames that
 // are counted from 0. What was not acknowledged is dropped, and so is what is still appended of the
 // same epoch, so that the peer has a beginning of an epoch's frames and never frames behind a hole.
@@ -30,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/fd.h"
+#include "net/byte_stream.h"
 #include "net/log.h"
 #include "net/loop.h"
 #include "wire/frame.h"
@@ -107,6 +108,9 @@ class Link final : private Loop::Watcher {
     wire::write_frame(fresh_, epoch, lock, kind, std::forward<Body>(body));
     return added(epoch, fresh_.size() - before);
   }
+  // What is appended in between belongs to a surge, and is kept whatever its size.
+  void begin_surge();
+  void end_surge();
   // Writes what was appended, as far as the connection takes it; the loop writes the rest.
   void flush();
   // Queues a frame and leaves the writing to the loop: slower than flush() from other threads.
@@ -155,13 +159,15 @@ class Link final : private Loop::Watcher {
   std::deque<Loop::Clock::time_point> due_;      // with a latency: when the last of them may go
   Loop::Clock::time_point last_due_{};           // of all that had one
   std::size_t backlog_ = 0, backlog_bytes_ = 0;  // not acknowledged, fresh or not
-  std::uint32_t newest_epoch_ = 0;               // of all frames that were appended
-  std::uint64_t open_from_ = 0;                  // frames of earlier epochs are dropped
+  std::size_t surge_ = 0;                        // bytes of the last surge
+  bool surging_ = false;
+  std::uint32_t newest_epoch_ = 0;  // of all frames that were appended
+  std::uint64_t open_from_ = 0;     // frames of earlier epochs are dropped
 
   // The connection, and the frames that it carries. Locked before mutex_, and while it is written.
   mutable std::mutex writing_;
   State state_ = State::down;  // changed by the loop's thread alone
-  Fd socket_;
+  ByteStream stream_;
   std::string bytes_;                // of the frames from first_ on, behind head_
   std::size_t head_ = 0;             // acknowledged bytes at its beginning
   std::size_t sent_ = 0;             // how far it was written to this connection

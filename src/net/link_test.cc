@@ -378,7 +378,27 @@ TEST_F(LinkTest, KeepsABoundedBacklogWhileItIsDown) {
   }
   write_all(socket, welcome(0));
   EXPECT_THAT(read_frames(socket, 5), ElementsAre(0, 1, 2, 3, 4));
-  EXPECT_EQ(gaps(), std::vector<std::uint32_t>{2});
+  EXPECT_TRUE(eventually([&] { return gaps() == std::vector<std::uint32_t>{2}; }));
+}
+
+// What a change of the view makes a node say at once is kept whatever its size; what comes later is
+// bounded again.
+TEST_F(LinkTest, KeepsASurge) {
+  dial({}, 1000);
+  const LoggedLines lines;
+  link_->begin_surge();
+  send(0, 99, 100);
+  link_->end_surge();
+  EXPECT_EQ(link_->backlog(), 100U);
+  EXPECT_EQ(link_->gaps(), 0U);
+  send(100, 199, 100);
+  EXPECT_TRUE(eventually([&] { return link_->gaps() == 1; }));
+  EXPECT_EQ(link_->backlog(), 0U);
+  // The next surge is a new one.
+  link_->begin_surge();
+  send(0, 99, 100, 2);
+  link_->end_surge();
+  EXPECT_EQ(link_->backlog(), 100U);
 }
 
 TEST_F(LinkTest, WaitsLongerAfterEachFailure) {

@@ -4,70 +4,67 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <system_error>
+#include <vector>
 
 namespace turno::net {
 
 namespace {
 
-struct Address {
+struct Resolved {
   sockaddr_storage storage{};
   socklen_t size = 0;
   [[nodiscard]] sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
   [[nodiscard]] int family() const { return storage.ss_family; }
 };
 
-tl::expected<Address, Failure> unix_address(std::string_view path) {
-  Address address;
-  auto* local = reinterpret_cast<sockaddr_un*>(&address.storage);
-  if (path.size() >= sizeof local->sun_path)
-    return tl::unexpected("the socket path " + std::string(path) + " is too long: at most " +
-                          std::to_string(sizeof local->sun_path - 1) + " bytes");
-  local->sun_family = AF_UNIX;
-  std::memcpy(local->sun_path, path.data(), path.size());
-  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
-  return address;
+Resolved resolved(const sockaddr* address, socklen_t size) {
+  Resolved made{.size = size};
+  std::memcpy(&made.storage, address, size);
+  return made;
 }
 
 enum class Names : std::uint8_t { looked_up, refused };
 
-tl::expected<Address, Failure> resolve(std::string_view text, Names names) {
-  if (text.starts_with("unix:")) return unix_address(text.substr(5));
-  if (text.find('/') != std::string_view::npos) return unix_address(text);
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos)
-    return tl::unexpected("'" + std::string(text) +
-                          "' is no address: write host:port or unix:/path");
-  std::string host(text.substr(0, colon));
-  const std::string port(text.substr(colon + 1));
-  // The system's functions would take the number modulo 65536, or none for 0.
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (error != std::errc() || end != port.data() + port.size() || number > 65535)
-    return tl::unexpected("'" + std::string(text) + "': a port is a number from 0 to 65535");
-  if (host.empty()) host = "127.0.0.1";
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+// All that it may be, best first; of numbers it is one.
+tl::expected<std::vector<Resolved>, Failure> resolve(const Address& address, Names names) {
+  if (address.is_local()) {
+    sockaddr_un local{};
+    local.sun_family = AF_UNIX;
+    address.path.copy(local.sun_path, longest_socket_path);
+    return std::vector{resolved(reinterpret_cast<const sockaddr*>(&local), sizeof local)};
+  }
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   if (names == Names::refused) hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  const auto port = std::to_string(address.port);
+  const int failed = ::getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found);
   if (failed == EAI_NONAME && names == Names::refused)
-    return tl::unexpected("'" + std::string(text) +
-                          "': names are not looked up here, write numbers");
-  if (failed != 0) return tl::unexpected("'" + std::string(text) + "': " + ::gai_strerror(failed));
+    return tl::unexpected(Failure("names are not looked up here, write numbers"));
+  if (failed != 0) return tl::unexpected(Failure(::gai_strerror(failed)));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> guard(found, ::freeaddrinfo);
-  Address address;
-  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
-  address.size = found->ai_addrlen;
-  return address;
+  std::vector<Resolved> all;
+  for (const auto* each = found; each != nullptr; each = each->ai_next)
+    all.push_back(resolved(each->ai_addr, each->ai_addrlen));
+  return all;
+}
+
+tl::expected<Resolved, Failure> resolve(std::string_view text, Names names) {
+  const auto address = parse_address(text);
+  if (!address) return tl::unexpected(address.error());
+  auto all = resolve(*address, names);
+  if (!all) return tl::unexpected("'" + std::string(text) + "': " + all.error());
+  return all->front();
 }
 
 Failure failure(std::string_view what, std::string_view address, int error) {
@@ -86,12 +83,13 @@ void prepare(const Fd& socket, int family) {
   if (family == AF_UNIX) return;
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  // A machine that vanished without a word is noticed within half a minute.
   set(socket, IPPROTO_TCP, TCP_KEEPIDLE, 15);
   set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
   set(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-std::string text_of(Address& address) {
+std::string text_of(Resolved& address) {
   if (address.family() == AF_UNIX)
     return "unix:" + std::string(reinterpret_cast<sockaddr_un*>(&address.storage)->sun_path);
   char host[NI_MAXHOST], port[NI_MAXSERV];
@@ -103,7 +101,7 @@ std::string text_of(Address& address) {
 }
 
 // A socket that one who was killed left behind: nobody listens. Other files are left alone.
-void remove_abandoned(Address& address) {
+void remove_abandoned(Resolved& address) {
   const auto* path = reinterpret_cast<sockaddr_un*>(&address.storage)->sun_path;
   struct stat found {};
   if (::lstat(path, &found) != 0 || !S_ISSOCK(found.st_mode)) return;
@@ -141,8 +139,50 @@ tl::expected<Fd, Failure> connect(std::string_view text) {
   return socket;
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Waits for a connection that is being made. 0, or the error's number.
+int finish_connecting(const Fd& socket, Clock::time_point deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return ETIMEDOUT;
+    pollfd ready{.fd = socket.get(), .events = POLLOUT, .revents = 0};
+    const auto count = ::poll(&ready, 1, static_cast<int>(std::min<long>(left, 3'600'000)));
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) return error_of(socket);
+  }
+}
+
+// 0, or the error's number.
+int connect_to(const Fd& socket, Resolved& address, Clock::time_point deadline) {
+  if (::connect(socket.get(), address.get(), address.size) == 0) return 0;
+  if (errno == EINPROGRESS || errno == EINTR) return finish_connecting(socket, deadline);
+  return errno;
+}
+
+}  // namespace
+
+tl::expected<Fd, Failure> connect_within(const Address& address, std::chrono::milliseconds time) {
+  const auto deadline = Clock::now() + time;
+  auto all = resolve(address, Names::looked_up);
+  if (!all) return tl::unexpected(all.error());
+  int error = ENOENT;
+  for (auto& each : *all) {
+    auto socket = make_socket(each.family());
+    error = socket ? connect_to(socket, each, deadline) : errno;
+    if (error != 0) continue;
+    prepare(socket, each.family());
+    // So long a node may leave what was sent to it unacknowledged.
+    if (each.family() != AF_UNIX) set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 25'000);
+    return socket;
+  }
+  return tl::unexpected(std::generic_category().message(error));
+}
+
 Fd accept(const Fd& listener) {
-  Address address;
+  Resolved address;
   address.size = sizeof address.storage;
   Fd socket(::accept4(listener.get(), address.get(), &address.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (socket) prepare(socket, address.family());
@@ -150,14 +190,14 @@ Fd accept(const Fd& listener) {
 }
 
 std::string address_of(const Fd& socket) {
-  Address address;
+  Resolved address;
   address.size = sizeof address.storage;
   if (::getsockname(socket.get(), address.get(), &address.size) != 0) return "no address";
   return text_of(address);
 }
 
 std::string peer_of(const Fd& socket) {
-  Address address;
+  Resolved address;
   address.size = sizeof address.storage;
   if (::getpeername(socket.get(), address.get(), &address.size) != 0) return "no address";
   return text_of(address);

@@ -1,19 +1,18 @@
-// Sockets by address: "host:port", ":port", or "unix:/path" (a path alone will do).
+// Sockets by address (net/address.h).
 #pragma once
 
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "net/address.h"
 #include "net/fd.h"
 
 namespace turno::net {
-
-// In words, for people: "cannot listen on 127.0.0.1:80: Permission denied".
-using Failure = std::string;
 
 // All are non-blocking and closed on exec.
 // Port 0 takes any free one: address_of() tells which. Looks names up, which may take long: not for
@@ -22,6 +21,9 @@ tl::expected<Fd, Failure> listen(std::string_view address);
 // The connection may still be under way: writable means done, and error_of() tells how it went.
 // Takes numbers only, as address_of() tells them, and never waits for a name server.
 tl::expected<Fd, Failure> connect(std::string_view address);
+// The same for one who can wait, and for names: made when it returns. The failure is the bare
+// reason.
+tl::expected<Fd, Failure> connect_within(const Address& address, std::chrono::milliseconds time);
 // Nothing if there is nobody to accept.
 Fd accept(const Fd& listener);
 

@@ -84,7 +84,7 @@ TEST(Socket, OfVersionSix) {
 }
 
 TEST(Socket, SaysWhatIsWrongWithAnAddress) {
-  EXPECT_THAT(failure_of(listen("")), HasSubstr("is no address: write host:port or unix:/path"));
+  EXPECT_THAT(failure_of(listen("")), HasSubstr("is no address: it has no port"));
   EXPECT_THAT(failure_of(listen("4711")), StartsWith("'4711' is no address"));
   EXPECT_THAT(failure_of(connect("localhost")), StartsWith("'localhost' is no address"));
   EXPECT_THAT(failure_of(listen("300.0.0.1:1")), StartsWith("'300.0.0.1:1': "));
@@ -95,9 +95,9 @@ TEST(Socket, SaysWhatIsWrongWithAnAddress) {
 TEST(Socket, RefusesPortsThatAreNone) {
   for (const auto* address : {"127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:70000", "127.0.0.1:-1",
                               ":99999999999", "127.0.0.1:12x", "127.0.0.1: 80", "127.0.0.1:http"}) {
-    const auto wanted = "'" + std::string(address) + "': a port is a number from 0 to 65535";
-    EXPECT_EQ(failure_of(listen(address)), wanted);
-    EXPECT_EQ(failure_of(connect(address)), wanted);
+    const auto wanted = "a port is a number from 0 to 65535";
+    EXPECT_THAT(failure_of(listen(address)), HasSubstr(wanted));
+    EXPECT_THAT(failure_of(connect(address)), HasSubstr(wanted));
   }
 }
 
@@ -138,7 +138,7 @@ TEST_F(UnixSocket, RefusesImpossiblePaths) {
   const std::string longest(107 - directory_.string().size() - 1, 'x');
   EXPECT_TRUE(listen((directory_ / longest).string()));
   EXPECT_THAT(failure_of(listen((directory_ / (longest + "x")).string())),
-              HasSubstr("is too long: at most 107 bytes"));
+              HasSubstr("the path of a socket has at most 107 bytes"));
   EXPECT_THAT(failure_of(listen("unix:")), HasSubstr("unix:"));
   EXPECT_THAT(failure_of(listen((directory_ / "no" / "such").string())),
               HasSubstr("No such file or directory"));

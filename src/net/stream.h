@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "net/byte_stream.h"
 #include "net/fd.h"
 #include "net/loop.h"
 
@@ -23,7 +24,7 @@ class Stream : public Loop::Watcher {
   [[nodiscard]] std::string& out() { return out_; }
   void flush();
   [[nodiscard]] std::size_t unwritten() const { return out_.size() - written_; }
-  [[nodiscard]] bool is_open() const { return static_cast<bool>(socket_); }
+  [[nodiscard]] bool is_open() const { return static_cast<bool>(bytes_); }
   // Writes what is left and then closes.
   void finish();
   // At once. Does not call closed().
@@ -43,14 +44,14 @@ class Stream : public Loop::Watcher {
   // Stops and goes on reading, so that a client that sends more than it is answered waits.
   void pause_reading(bool paused);
   [[nodiscard]] Loop& loop() { return loop_; }
-  [[nodiscard]] const Fd& socket() const { return socket_; }
+  [[nodiscard]] const Fd& socket() const { return bytes_.socket(); }
 
  private:
   void ready(std::uint32_t events) final;
   void update();
 
   Loop& loop_;
-  Fd socket_;
+  ByteStream bytes_;
   std::string out_;
   std::size_t written_ = 0;  // of out_
   std::string end_;          // why it ended

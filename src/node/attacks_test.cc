@@ -8,10 +8,13 @@
 #include <thread>
 #include <vector>
 
-#include "node/caller_testing.h"
 #include "node/cluster_testing.h"
+#include "port/resp/caller_testing.h"
 
 namespace turno::node {
+
+using namespace table;
+using namespace port;
 namespace {
 
 using namespace std::chrono_literals;

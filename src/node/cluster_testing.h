@@ -11,11 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/registry_testing.h"
 #include "net/testing.h"
 #include "node/server.h"
+#include "registry/registry_testing.h"
 
 namespace turno::node {
+
+using namespace table;
+using namespace port;
 
 class RunningServer {
  public:
@@ -153,7 +156,7 @@ class TestCluster {
   }
 
   const Change change_;
-  cluster::TemporaryDirectory directory_;
+  registry::TemporaryDirectory directory_;
   std::vector<std::unique_ptr<RunningServer>> servers_;
 };
 

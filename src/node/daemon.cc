@@ -8,7 +8,7 @@
 
 #include "net/log.h"
 #include "net/socket.h"
-#include "node/sightings.h"
+#include "table/sightings.h"
 
 namespace turno::node {
 
@@ -89,10 +89,10 @@ tl::expected<void, std::string> Daemon::listen() {
 }
 
 tl::expected<void, std::string> Daemon::join() {
-  const cluster::Settings wanted{.algorithm = settings_.algorithm,
-                                 .fallback_algorithm = std::string(default_algorithm),
-                                 .lock_delay_ms = settings_.lock_delay.count(),
-                                 .idle_ms = settings_.idle.count()};
+  const registry::Settings wanted{.algorithm = settings_.algorithm,
+                                  .fallback_algorithm = std::string(default_algorithm),
+                                  .lock_delay_ms = settings_.lock_delay.count(),
+                                  .idle_ms = settings_.idle.count()};
   if (!wanted.algorithm.empty() && settings_.make_engine(wanted.algorithm) == nullptr)
     return tl::unexpected("there is no lock algorithm '" + wanted.algorithm + "'");
   const auto view = registry_.join(self_, wanted);
@@ -141,8 +141,8 @@ void Daemon::adopt(const cluster::View& view) {
   if (view.epoch <= view_.epoch) return;
   const auto self = view.index_of(self_.id);
   if (self == nobody) return give_up("the registry no longer lists this node");
-  if (view.size() > most_members)
-    return give_up("a cluster has at most " + std::to_string(most_members) + " members");
+  if (view.size() > cluster::most_members)
+    return give_up("a cluster has at most " + std::to_string(cluster::most_members) + " members");
   const bool crashed = view.crashed_since(view_.epoch);
   if (crashed)
     delay_until_ =
@@ -193,11 +193,11 @@ bool Daemon::receive(std::uint64_t from, const wire::Frame& frame) {
 void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   const auto member = view_.index_of(from);
   if (member == nobody) return;
-  const auto kind = static_cast<QuestionKind>(frame.kind);
-  if (kind == QuestionKind::ask) return receive_question(member, frame);
-  if (kind == QuestionKind::answer) return receive_answer(member, frame);
+  const auto kind = static_cast<table::QuestionKind>(frame.kind);
+  if (kind == table::QuestionKind::ask) return receive_question(member, frame);
+  if (kind == table::QuestionKind::answer) return receive_answer(member, frame);
   if (locks_->receive(member, frame)) return;
-  Statistics::add(locks_->statistics().strange_frames);
+  table::Statistics::add(locks_->statistics().strange_frames);
   if (const auto unsaid = strange_.admit())
     log::warning("{} sent a frame of kind {} that makes no sense; it was dropped{}",
                  view_.members[member.index()].name, frame.kind, *unsaid);
@@ -221,7 +221,8 @@ void Daemon::wake(Clock::time_point at) {
 
 void Daemon::sweep() {
   if (locks_->worn() && keeper_) keeper_->bump();
-  const auto count = locks_->retire_idle(coarse_now() - settings_.idle, most_retired_at_once);
+  const auto count =
+      locks_->retire_idle(table::coarse_now() - settings_.idle, most_retired_at_once);
   const auto pause = count == most_retired_at_once
                          ? 1ms
                          : std::clamp<std::chrono::milliseconds>(settings_.idle / 4, 20ms, 5s);
@@ -234,13 +235,13 @@ void Daemon::ask(std::string_view name, Answer answer) {
   const auto number = ++question_numbers_;
   auto& question = questions_[number];
   question.answer = std::move(answer);
-  for (auto& sighting : locks_->sightings(name, most_sightings))
+  for (auto& sighting : locks_->sightings(name, table::most_sightings))
     question.found.push_back({self_.name, std::move(sighting)});
   for (const auto& member : view_.members) {
     const auto link = peers_->link(member.id);
     if (!link) continue;
     ++question.missing;
-    link->send(view_.epoch, number, static_cast<std::uint8_t>(QuestionKind::ask),
+    link->send(view_.epoch, number, static_cast<std::uint8_t>(table::QuestionKind::ask),
                [&](wire::Writer& body) { body.bytes(name); });
   }
   if (question.missing == 0) return finish(number, true);
@@ -251,17 +252,17 @@ void Daemon::receive_question(NodeId from, const wire::Frame& frame) {
   wire::Reader body(frame.body);
   const auto name = body.bytes();
   if (!body.ok()) return;
-  const auto found = locks_->sightings(name, most_sightings);
+  const auto found = locks_->sightings(name, table::most_sightings);
   peers_->link(view_.members[from.index()].id)
-      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(QuestionKind::answer),
-             [&](wire::Writer& out) { encode_sightings(out, found); });
+      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(table::QuestionKind::answer),
+             [&](wire::Writer& out) { table::encode_sightings(out, found); });
 }
 
 void Daemon::receive_answer(NodeId from, const wire::Frame& frame) {
   const auto asked = questions_.find(frame.lock);
   if (asked == questions_.end()) return;
   wire::Reader body(frame.body);
-  for (auto& sighting : decode_sightings(body))
+  for (auto& sighting : table::decode_sightings(body))
     asked->second.found.push_back({view_.members[from.index()].name, std::move(sighting)});
   if (asked->second.missing > 0) --asked->second.missing;
   if (asked->second.missing == 0) finish(frame.lock, true);

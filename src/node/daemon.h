@@ -15,14 +15,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/embedded_registry.h"
 #include "cluster/view.h"
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/peers.h"
 #include "node/early_frames.h"
 #include "node/keeper.h"
-#include "node/lock_table.h"
+#include "port/host.h"
+#include "registry/embedded/embedded_registry.h"
 
 namespace turno::node {
 
@@ -42,24 +42,24 @@ struct Settings {
   std::map<std::string, std::chrono::milliseconds> spacing;
   cluster::Rules rules{};
   std::uint8_t departure = 0;
-  std::unique_ptr<Engine> (*make_engine)(std::string_view algorithm) = node::make_engine;
+  std::unique_ptr<table::Engine> (*make_engine)(std::string_view algorithm) = table::make_engine;
 };
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";
 
-// What a member said about who holds and who waits.
-struct NodeSighting {
-  std::string node;
-  Sighting sighting;
-};
+using port::NodeSighting;
+using table::Clock;
+using table::LockTable;
+using table::Owner;
+using table::Sighting;
 
-class Daemon {
+class Daemon final : public port::Host {
  public:
   using Lost = LockTable::Lost;
 
   // Listens and joins. `lost` is told of every grant that is taken away.
   static tl::expected<std::unique_ptr<Daemon>, std::string> start(Settings settings, Lost lost);
-  ~Daemon();
+  ~Daemon() override;
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
@@ -68,28 +68,30 @@ class Daemon {
   // Tells all users, leaves the cluster. The loop must not run (any more).
   void leave();
 
-  [[nodiscard]] net::Loop& loop() { return loop_; }
-  [[nodiscard]] LockTable& locks() { return *locks_; }
+  [[nodiscard]] net::Loop& loop() override { return loop_; }
+  [[nodiscard]] LockTable& locks() override { return *locks_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
-  [[nodiscard]] const cluster::Member& self() const { return self_; }
-  [[nodiscard]] std::uint64_t next_session() { return ++sessions_; }
+  [[nodiscard]] const cluster::Member& self() const override { return self_; }
+  [[nodiscard]] std::uint64_t next_session() override { return ++sessions_; }
 
   // The sockets on which the faces of the node listen, once. None if there is none.
   [[nodiscard]] std::vector<net::Fd> take_client_sockets() { return std::move(client_sockets_); }
   [[nodiscard]] net::Fd take_http_socket() { return std::move(http_socket_); }
 
   // In the loop's thread:
-  [[nodiscard]] const cluster::View& view() const { return view_; }
-  [[nodiscard]] std::uint64_t view_changes() const { return view_changes_; }
-  [[nodiscard]] bool delayed() const { return delay_.number != 0; }
-  [[nodiscard]] const net::Peers& peers() const { return *peers_; }
-  [[nodiscard]] Clock::time_point started() const { return started_; }
+  [[nodiscard]] const cluster::View& view() const override { return view_; }
+  [[nodiscard]] std::uint64_t view_changes() const override { return view_changes_; }
+  [[nodiscard]] bool delayed() const override { return delay_.number != 0; }
+  [[nodiscard]] const net::Peers& peers() const override { return *peers_; }
+  [[nodiscard]] Clock::time_point started() const override { return started_; }
   // Why the node had to give up, if it had to: then run() ends.
   [[nodiscard]] const std::string& failure() const { return failure_; }
-  // Asks all members who holds and who waits (for all locks if the name is empty). `complete` is
-  // false if one did not answer in time.
-  using Answer = std::function<void(std::vector<NodeSighting>, bool complete)>;
-  void ask(std::string_view name, Answer answer);
+  [[nodiscard]] const std::string& algorithm() const override { return settings_.algorithm; }
+  [[nodiscard]] std::chrono::milliseconds lock_delay() const override {
+    return settings_.lock_delay;
+  }
+  [[nodiscard]] std::chrono::milliseconds idle() const override { return settings_.idle; }
+  void ask(std::string_view name, Answer answer) override;
   [[nodiscard]] std::size_t open_questions() const { return questions_.size(); }
 
  private:
@@ -119,7 +121,7 @@ class Daemon {
   const Lost lost_;
   const Clock::time_point started_ = Clock::now();
   net::Loop loop_;
-  cluster::EmbeddedRegistry registry_{settings_.directory};
+  registry::EmbeddedRegistry registry_{settings_.directory};
   cluster::Member self_;
   std::vector<net::Fd> client_sockets_;
   net::Fd http_socket_;

@@ -13,10 +13,13 @@
 #include <thread>
 #include <vector>
 
-#include "cluster/database.h"
 #include "node/cluster_testing.h"
+#include "registry/embedded/database.h"
 
 namespace turno::node {
+
+using namespace table;
+using namespace port;
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,7 +158,7 @@ TEST(Daemon, TheLockDelayCountsFromTheCrash) {
     return server.run([&] { return server.daemon().delayed(); });
   };
   const auto crash_was_ago = [&](std::chrono::seconds time) {
-    cluster::Database database(cluster.directory() / "cluster" / "registry.db");
+    registry::Database database(cluster.directory() / "cluster" / "registry.db");
     database.wait_for_others(5s);
     const auto moment = cluster::Moment::now().ns - std::chrono::nanoseconds(time).count();
     EXPECT_TRUE(database.run(("UPDATE crash SET moment_ns = " + std::to_string(moment)).c_str()));
@@ -245,8 +248,8 @@ TEST(Daemon, GivesUpWhenTheRegistryIsEmptiedInPlace) {
 TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
   net::LoggedLines lines;
   TestCluster cluster(1);
-  cluster::EmbeddedRegistry registry(cluster.directory() / "cluster");
-  auto rogue = cluster::member_named("rogue");
+  registry::EmbeddedRegistry registry(cluster.directory() / "cluster");
+  auto rogue = registry::member_named("rogue");
   const auto view = registry.join(rogue, {});
   ASSERT_TRUE(view) << view.error().message;
   const auto socket = net::connect_blocking(cluster[0].self().peer_address);
@@ -324,7 +327,7 @@ bool mount_small_disk(const fs::path& place) {
 }
 
 TEST(Daemon, LocksGoOnWhenTheDiskIsFull) {
-  cluster::TemporaryDirectory directory;
+  registry::TemporaryDirectory directory;
   const auto disk = directory.path() / "disk";
   if (!mount_small_disk(disk)) GTEST_SKIP() << "mounting a small disk needs root";
   {

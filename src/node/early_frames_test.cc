@@ -7,6 +7,7 @@
 #include <vector>
 
 namespace turno::node {
+
 namespace {
 
 using ::testing::ElementsAre;

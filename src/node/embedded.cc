@@ -16,10 +16,10 @@ namespace turno {
 
 namespace {
 
-using node::Afterwards;
-using node::Clock;
-using node::Entry;
-using node::Waiter;
+using table::Afterwards;
+using table::Clock;
+using table::Entry;
+using table::Waiter;
 
 // As for clients: a try is answered by the lock's home; only if that is stopped, it takes so long.
 constexpr std::chrono::seconds longest_try{1};
@@ -66,7 +66,7 @@ class Node::Implementation {
   tl::expected<void, Error> start(node::Settings settings) {
     auto server = node::Server::start(
         std::move(settings),
-        [this](const node::Owner& owner, const std::string& name, Fence fence, std::string_view) {
+        [this](const table::Owner& owner, const std::string& name, Fence fence, std::string_view) {
           if (owner.session == owner_.session) tell_lost(name, fence);
         });
     if (!server) return tl::unexpected(Error{Error::Code::unavailable, server.error()});
@@ -80,9 +80,9 @@ class Node::Implementation {
     return {};
   }
 
-  [[nodiscard]] node::LockTable& locks() { return server_->daemon().locks(); }
+  [[nodiscard]] table::LockTable& locks() { return server_->daemon().locks(); }
   [[nodiscard]] const cluster::Member& self() const { return server_->daemon().self(); }
-  [[nodiscard]] const node::Owner& owner() const { return owner_; }
+  [[nodiscard]] const table::Owner& owner() const { return owner_; }
 
   // Waits for what was not granted at once. True: granted.
   tl::expected<void, Error> wait(Entry& entry, Sleeper& sleeper, const Request& request,
@@ -188,7 +188,7 @@ class Node::Implementation {
   }
 
   std::unique_ptr<node::Server> server_;
-  node::Owner owner_;
+  table::Owner owner_;
   std::thread thread_;
   std::map<Key, net::Loop::Timer> timers_;  // the loop's own
   std::mutex mutex_;                        // of sources_
@@ -227,7 +227,7 @@ const std::string& Node::http_address() const noexcept {
 }
 
 tl::expected<Node::Lock, Error> Node::open(std::string_view name) {
-  if (name.empty() || name.size() > node::LockTable::longest_name)
+  if (name.empty() || name.size() > table::LockTable::longest_name)
     return tl::unexpected(Error{Error::Code::invalid, "the name of a lock has 1 to 512 bytes"});
   return &implementation_->locks().open(name);
 }

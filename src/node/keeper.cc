@@ -18,7 +18,7 @@ constexpr int rounds_between_roll_calls = 5;
 
 }  // namespace
 
-Keeper::Keeper(cluster::Registry& registry, std::uint64_t self, std::uint32_t epoch,
+Keeper::Keeper(registry::Registry& registry, std::uint64_t self, std::uint32_t epoch,
                Handlers handlers)
     : registry_(registry), self_(self), handlers_(std::move(handlers)) {
   view_.epoch = epoch;
@@ -83,16 +83,16 @@ void Keeper::round(bool look_at_all, bool bump) {
   if (!anybody_dead && !bump) return;
   const auto view = registry_.reconsider(bump);
   take(view, complained_of_writing_);
-  if (view || !bump || view.error().kind == cluster::Error::Kind::lost) return;
+  if (view || !bump || view.error().kind == registry::Error::Kind::lost) return;
   // Who asked for a new epoch needs it: at the next round, that is.
   const std::scoped_lock guard(mutex_);
   bump_ = true;
 }
 
-void Keeper::take(const cluster::Expected<cluster::View>& view, bool& complained) {
+void Keeper::take(const registry::Expected<cluster::View>& view, bool& complained) {
   if (!view) {
     const auto& error = view.error();
-    if (error.kind == cluster::Error::Kind::lost) return handlers_.lost(error.message);
+    if (error.kind == registry::Error::Kind::lost) return handlers_.lost(error.message);
     if (!std::exchange(complained, true))
       log::error("{}; the members stay as they are until it works", error.message);
     return;

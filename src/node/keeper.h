@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "cluster/registry.h"
+#include "registry/registry.h"
 
 namespace turno::node {
 
@@ -24,7 +24,7 @@ class Keeper {
     std::function<void(const std::string&)> lost;    // this node is no longer a member
   };
 
-  Keeper(cluster::Registry& registry, std::uint64_t self, std::uint32_t epoch, Handlers handlers);
+  Keeper(registry::Registry& registry, std::uint64_t self, std::uint32_t epoch, Handlers handlers);
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
   ~Keeper() { stop(); }
@@ -40,9 +40,9 @@ class Keeper {
  private:
   void run();
   void round(bool look_at_all, bool bump);
-  void take(const cluster::Expected<cluster::View>& view, bool& complained);
+  void take(const registry::Expected<cluster::View>& view, bool& complained);
 
-  cluster::Registry& registry_;
+  registry::Registry& registry_;
   const std::uint64_t self_;
   const Handlers handlers_;
   cluster::View view_;  // the keeper's own

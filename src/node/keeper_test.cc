@@ -11,32 +11,33 @@
 #include <string>
 #include <vector>
 
-#include "cluster/registry_testing.h"
 #include "net/testing.h"
+#include "registry/registry_testing.h"
 
 namespace turno::node {
+
 namespace {
 
 using namespace std::chrono_literals;
-using cluster::Error;
-using cluster::Expected;
 using cluster::View;
 using net::count_of;
 using net::eventually;
+using registry::Error;
+using registry::Expected;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class FakeRegistry final : public cluster::Registry {
+class FakeRegistry final : public registry::Registry {
  public:
   FakeRegistry() {
     view_.epoch = 5;
     for (const auto* name : {"a", "b", "c"}) {
-      view_.members.push_back(cluster::member_named(name));
+      view_.members.push_back(registry::member_named(name));
       ids_.push_back(view_.members.back().id);
     }
   }
 
-  Expected<View> join(const cluster::Member&, const cluster::Settings&) override { return view_; }
+  Expected<View> join(const cluster::Member&, const registry::Settings&) override { return view_; }
   Expected<void> leave() override { return {}; }
   Expected<View> current() override {
     const std::scoped_lock guard(mutex_);
@@ -117,7 +118,7 @@ class KeeperTest : public testing::Test {
                  {.view =
                       [this](const View& view) {
                         const std::scoped_lock guard(mutex_);
-                        views_.push_back(cluster::summary(view));
+                        views_.push_back(registry::summary(view));
                       },
                   .lost =
                       [this](const std::string& reason) {

@@ -13,9 +13,11 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
   });
   if (!daemon) return tl::unexpected(daemon.error());
   server->daemon_ = std::move(*daemon);
-  server->clients_ = std::make_unique<Clients>(*server->daemon_);
+  server->clients_ =
+      std::make_unique<port::Clients>(*server->daemon_, server->daemon_->take_client_sockets());
   if (auto socket = server->daemon_->take_http_socket())
-    server->http_ = std::make_unique<Http>(*server->daemon_, *server->clients_, std::move(socket));
+    server->http_ =
+        std::make_unique<port::Http>(*server->daemon_, *server->clients_, std::move(socket));
   return server;
 }
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "node/clients.h"
 #include "node/daemon.h"
-#include "node/http.h"
+#include "port/http/http.h"
+#include "port/resp/clients.h"
 
 namespace turno::node {
 
@@ -25,14 +25,14 @@ class Server {
   std::string run();
   void stop() { daemon_->stop(); }
   [[nodiscard]] Daemon& daemon() { return *daemon_; }
-  [[nodiscard]] Clients& clients() { return *clients_; }
+  [[nodiscard]] port::Clients& clients() { return *clients_; }
 
  private:
   Server() = default;
 
   std::unique_ptr<Daemon> daemon_;
-  std::unique_ptr<Clients> clients_;
-  std::unique_ptr<Http> http_;  // none if there is no address for it
+  std::unique_ptr<port::Clients> clients_;
+  std::unique_ptr<port::Http> http_;  // none if there is no address for it
 };
 
 }  // namespace turno::node

@@ -14,11 +14,11 @@
 
 #include "core/assert.h"
 #include "core/demand.h"
-#include "core/describe.h"
 #include "core/fence.h"
 #include "core/holding.h"
 #include "core/node_id.h"
 #include "core/setup.h"
+#include "core/text/describe.h"
 
 namespace turno {
 

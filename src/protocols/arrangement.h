@@ -7,9 +7,9 @@
 #include <tuple>
 
 #include "core/protocol.h"
-#include "protocols/quorum/constructions.h"
+#include "protocols/parts/quorum/constructions.h"
 
-namespace turno {
+namespace turno::protocols {
 
 inline Setup arrangement(const Info& info, std::uint32_t epoch, std::size_t members, NodeId home) {
   Setup setup;
@@ -31,4 +31,4 @@ inline auto arrangements(const Info& info) {
   };
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -1,7 +1,5 @@
 // What every lock algorithm must do, whichever it is: small systems, driven at random from fixed
 // seeds.
-#include "protocols/locks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "protocols/quorum/constructions.h"
+#include "protocols/list.h"
+#include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -187,4 +186,4 @@ TEST(Locks, HaveNamesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

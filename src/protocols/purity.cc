@@ -5,7 +5,7 @@
 #include "core/protocol.h"
 #include "protocols/list.h"
 
-namespace turno {
+namespace turno::protocols {
 
 namespace {
 
@@ -37,4 +37,4 @@ extern const std::array<Function, AsPublished::size> everything_printed;
 const std::array<Function, Algorithms::size> every_algorithm = lives_of(Algorithms{});
 const std::array<Function, AsPublished::size> everything_printed = lives_of(AsPublished{});
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -21,12 +21,12 @@
 #include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/raymond_k.h"
 #include "protocols/kmutex/robust_k.h"
-#include "protocols/locks.h"
-#include "protocols/mutex/central_failover.h"
-#include "protocols/quorum/constructions.h"
+#include "protocols/list.h"
+#include "protocols/mutex/permission/central_failover.h"
+#include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using testing::Cluster;
@@ -426,4 +426,4 @@ TEST(ScenarioRunner, ShowsABrokenPromise) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/protocol.h"
+#include "core/text/trace.h"
 #include "core/topology.h"
-#include "core/trace.h"
 
-namespace turno {
+namespace turno::protocols {
 
 // How a failed comparison shows its values.
 inline void PrintTo(NodeId node, std::ostream* out) { *out << "node " << describe(node); }
@@ -31,9 +31,11 @@ void PrintTo(const Effects<Message>& effects, std::ostream* out) {
   *out << (effects.granted() ? "enters (fence " + describe(*effects.granted()) + ")" : "");
 }
 
-}  // namespace turno
+}  // namespace turno::protocols
 
 namespace turno::testing {
+
+using namespace protocols;
 
 inline constexpr NodeId n0{0}, n1{1}, n2{2}, n3{3}, n4{4};
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace turno {
+namespace turno::protocols {
 
 template <class... P>
 struct List {
@@ -15,4 +15,4 @@ constexpr List<P..., Q...> operator+(List<P...>, List<Q...>) {
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

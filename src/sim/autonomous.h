@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/describe.h"
 #include "core/protocol.h"
 #include "core/random.h"
+#include "core/text/describe.h"
 #include "sim/event_queue.h"
 #include "sim/network.h"
 #include "sim/options.h"

@@ -11,6 +11,8 @@
 #include "protocols/election/ring.h"
 
 namespace turno::sim {
+
+using namespace protocols;
 namespace {
 
 constexpr Time ms = 1'000'000, s = 1000 * ms;

@@ -12,7 +12,7 @@
 #include "core/demand.h"
 #include "core/random.h"
 #include "core/setup.h"
-#include "core/trace.h"
+#include "core/text/trace.h"
 #include "sim/distribution.h"
 
 namespace turno::sim {

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/describe.h"
+#include "core/container/queue.h"
 #include "core/protocol.h"
-#include "core/queue.h"
 #include "core/random.h"
+#include "core/text/describe.h"
 #include "properties/monitor.h"
 #include "sim/costs.h"
 #include "sim/event_queue.h"

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "core/topology.h"
-#include "protocols/locks.h"
-#include "protocols/quorum/constructions.h"
+#include "protocols/list.h"
+#include "protocols/parts/quorum/constructions.h"
 
 namespace turno::sim {
+
+using namespace protocols;
 namespace {
 
 Options small(std::size_t nodes, std::uint64_t entries) {

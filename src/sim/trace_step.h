@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/protocol.h"
-#include "core/trace.h"
+#include "core/text/trace.h"
 
 namespace turno::sim {
 

@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/clock/stamp.h"
+#include "core/container/node_set.h"
 #include "core/fence.h"
 #include "core/fields.h"
 #include "core/node_id.h"
-#include "core/node_set.h"
-#include "core/stamp.h"
 #include "wire/buffer.h"
 
 namespace turno::wire {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/lamport_clock.h"
-#include "core/queue.h"
+#include "core/clock/lamport_clock.h"
+#include "core/container/queue.h"
 
 namespace turno::wire {
 namespace {

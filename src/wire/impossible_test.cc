@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "core/random.h"
-#include "protocols/locks.h"
-#include "protocols/quorum/constructions.h"
+#include "protocols/list.h"
+#include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
 #include "wire/codec.h"
 
 namespace turno::wire {
+
+using namespace protocols;
 namespace {
 
 template <class P>

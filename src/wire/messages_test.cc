@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "core/describe.h"
-#include "protocols/locks.h"
-#include "protocols/quorum/constructions.h"
+#include "core/text/describe.h"
+#include "protocols/list.h"
+#include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
 #include "wire/codec.h"
 
 namespace turno::wire {
+
+using namespace protocols;
 namespace {
 
 constexpr std::size_t nodes = 7;

@@ -9,14 +9,16 @@
 #include <tuple>
 #include <vector>
 
-#include "core/describe.h"
 #include "core/random.h"
+#include "core/text/describe.h"
 #include "protocols/list.h"
-#include "protocols/quorum/constructions.h"
+#include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
 #include "wire/codec.h"
 
 namespace turno::wire {
+
+using namespace protocols;
 namespace {
 
 constexpr std::size_t nodes = 5, groups = 2;

@@ -8,7 +8,7 @@
 
 #include "protocols/allocation/token_allocator.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct ScatteredChoice {
   static constexpr Info info{.name = "bouabdallah-laforest",
@@ -34,4 +34,4 @@ struct ScatteredChoice {
 
 using BouabdallahLaforest = TokenAllocator<ScatteredChoice>;
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -12,9 +12,9 @@
 #include "core/node_id.h"
 #include "protocols/allocation/chains.h"
 #include "protocols/allocation/needs.h"
-#include "protocols/allocation/site_queue.h"
+#include "protocols/parts/site_queue/site_queue.h"
 
-namespace turno::brokerage {
+namespace turno::protocols::brokerage {
 
 // One use of one instance.
 struct Tenure {
@@ -69,4 +69,4 @@ struct Message {
   bool operator==(const Message&) const = default;
 };
 
-}  // namespace turno::brokerage
+}  // namespace turno::protocols::brokerage

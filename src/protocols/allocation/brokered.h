@@ -16,10 +16,10 @@
 #include "protocols/allocation/broker_message.h"
 #include "protocols/allocation/chains.h"
 #include "protocols/allocation/selection.h"
-#include "protocols/allocation/site_queue.h"
-#include "protocols/allocation/site_queue_invariant.h"
+#include "protocols/parts/site_queue/site_queue.h"
+#include "protocols/parts/site_queue/site_queue_invariant.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct Brokered {
   static constexpr Info info{.name = "brokered",
@@ -457,4 +457,4 @@ inline std::string_view Brokered::broken_invariant(const Snapshot<Brokered>& wor
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

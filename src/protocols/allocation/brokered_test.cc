@@ -4,7 +4,7 @@
 
 #include "protocols/allocation/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -117,4 +117,4 @@ TEST(Brokered, LeavesTheChoiceToTheDriverIfTold) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

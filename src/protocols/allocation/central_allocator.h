@@ -10,7 +10,7 @@
 #include "core/protocol.h"
 #include "protocols/allocation/tokens.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct CentralAllocator {
   static constexpr Info info{.name = "central-allocator",
@@ -156,4 +156,4 @@ struct CentralAllocator {
   }
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

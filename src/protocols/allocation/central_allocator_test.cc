@@ -4,7 +4,7 @@
 
 #include "protocols/allocation/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -50,4 +50,4 @@ TEST(CentralAllocator, FencesOfEachInstanceGrow) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

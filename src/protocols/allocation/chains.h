@@ -13,7 +13,7 @@
 #include "protocols/allocation/needs.h"
 #include "protocols/allocation/tokens.h"
 
-namespace turno {
+namespace turno::protocols {
 
 // The last in the chain of one instance. Tenures are numbered: each has one user and one successor.
 struct Chain {
@@ -85,4 +85,4 @@ struct Planning {
   }
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -9,7 +9,7 @@
 
 #include "protocols/allocation/token_allocator.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct NearestChoice {
   static constexpr Info info{
@@ -55,4 +55,4 @@ struct NearestChoice {
 
 using Grid = TokenAllocator<NearestChoice>;
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -7,7 +7,7 @@
 
 #include "core/demand.h"
 
-namespace turno {
+namespace turno::protocols {
 
 class Needs {
  public:
@@ -44,4 +44,4 @@ class Needs {
   boost::container::small_vector<std::uint16_t, 4> counts_;
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -7,7 +7,7 @@
 #include "core/fields.h"
 #include "protocols/allocation/selection.h"
 
-namespace turno {
+namespace turno::protocols {
 
 // Of one type, who has asked for it so often in a row that others should rather not ask there.
 struct Frequent {
@@ -134,4 +134,4 @@ class Nearest {
   Instances open_, chosen_;
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

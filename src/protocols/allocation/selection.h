@@ -11,7 +11,7 @@
 #include "core/setup.h"
 #include "protocols/allocation/tokens.h"
 
-namespace turno {
+namespace turno::protocols {
 
 // What a choice is made of.
 struct Choosing {
@@ -93,4 +93,4 @@ inline Instances nth_selection(const Choosing& of, std::uint64_t index) {
   return chosen;
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -6,7 +6,7 @@
 
 #include "protocols/allocation/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -85,4 +85,4 @@ TEST_F(Selection, OfSeveralTypesIsAnyOfEach) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -15,11 +15,11 @@
 
 #include "core/protocol.h"
 #include "protocols/allocation/preferences.h"
-#include "protocols/allocation/site_queue.h"
-#include "protocols/allocation/site_queue_invariant.h"
 #include "protocols/allocation/tokens.h"
+#include "protocols/parts/site_queue/site_queue.h"
+#include "protocols/parts/site_queue/site_queue_invariant.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct TokenMessage {
   enum class Kind : std::uint8_t { request, control, inquiry, answer, payment };
@@ -319,4 +319,4 @@ std::string_view TokenAllocator<Rules>::broken_invariant(const Snapshot<TokenAll
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -6,7 +6,7 @@
 #include "protocols/allocation/grid.h"
 #include "protocols/allocation/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -160,4 +160,4 @@ TEST(BouabdallahLaforest, ScattersItsChoice) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

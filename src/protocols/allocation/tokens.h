@@ -16,7 +16,7 @@
 #include "core/setup.h"
 #include "protocols/allocation/needs.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct Token {
   std::uint32_t instance = 0;
@@ -108,4 +108,4 @@ inline Table all_free(const Setup& setup) {
                Place{.holder = nobody, .fence = Fence::at(setup.epoch)});
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

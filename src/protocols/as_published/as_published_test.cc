@@ -7,7 +7,7 @@
 #include "protocols/as_published/ricart_agrawala.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -153,4 +153,4 @@ TEST(MaekawaAsPublished, OriginalDeadlocks) { expect_the_deadlock_of_1985(1); }
 TEST(MaekawaAsPublished, TextbookDeadlocks) { expect_the_deadlock_of_1985(2); }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -9,7 +9,7 @@
 #include "core/protocol.h"
 #include "protocols/as_published/site_queue.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct Bertier {
   static constexpr Info info{.name = "bertier",
@@ -90,4 +90,4 @@ struct Bertier {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

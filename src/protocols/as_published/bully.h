@@ -15,7 +15,7 @@
 
 #include "core/protocol.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct Bully {
   static constexpr Info info{.name = "bully",
@@ -150,4 +150,4 @@ struct Bully {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

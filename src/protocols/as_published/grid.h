@@ -12,7 +12,7 @@
 #include "protocols/allocation/tokens.h"
 #include "protocols/as_published/site_queue.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct GridMessage {
   enum class Kind : std::uint8_t { request, preemption, control, inquiry, answer, payment };
@@ -319,4 +319,4 @@ inline std::string_view Grid::broken_invariant(const Snapshot<Grid>& world) {
   return {};
 }
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

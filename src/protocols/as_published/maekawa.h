@@ -9,9 +9,9 @@
 
 #include <algorithm>
 
-#include "protocols/mutex/maekawa_failed.h"
+#include "protocols/mutex/permission/maekawa_failed.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct Maekawa : MaekawaFailed {
   static constexpr Info info{.name = "maekawa",
@@ -36,4 +36,4 @@ struct Maekawa : MaekawaFailed {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

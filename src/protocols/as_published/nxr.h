@@ -8,10 +8,10 @@
 // F5  (a)1   lets a node that already waits ask again, and (d) then sends the token to itself
 #pragma once
 
+#include "core/container/queue.h"
 #include "core/protocol.h"
-#include "core/queue.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct Nxr {
   static constexpr Info info{.name = "nxr",
@@ -179,4 +179,4 @@ struct Nxr {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

@@ -9,14 +9,14 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
 #include "protocols/as_published/quorum_group_flaws.h"
 #include "protocols/group/attendance.h"
 #include "protocols/group/overtakings.h"
-#include "protocols/quorum/candidacy.h"
+#include "protocols/parts/quorum/candidacy.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct QuorumGroup {
   static constexpr Info info{.name = "quorum-group",
@@ -294,4 +294,4 @@ struct QuorumGroup {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

@@ -6,7 +6,7 @@
 
 #include "core/protocol.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 // One bit a rule that is as printed instead of corrected.
 struct Flaw {
@@ -128,4 +128,4 @@ inline constexpr std::array quorum_group_readings = {
                    "--groups 3 --visits 000,111 --channels fifo --overtakings 2"}},
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

@@ -13,10 +13,10 @@
 
 #include <algorithm>
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct RicartAgrawala {
   static constexpr Info info{.name = "ricart-agrawala",
@@ -124,4 +124,4 @@ struct RicartAgrawala {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

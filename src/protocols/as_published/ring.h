@@ -17,7 +17,7 @@
 
 #include "core/protocol.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct Ring {
   static constexpr Info info{.name = "ring",
@@ -159,4 +159,4 @@ struct Ring {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

@@ -10,11 +10,11 @@
 #include <boost/container/small_vector.hpp>
 #include <string>
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
 #include "protocols/as_published/spanning_tree.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct RobustK {
   static constexpr Info info{.name = "robust-k",
@@ -357,4 +357,4 @@ inline std::string RobustK::choice_name(std::uint32_t choice) const {
   return reading == Reading::told_twice ? "told again" : "not dead after all";
 }
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

@@ -13,9 +13,9 @@
 
 #include "core/node_id.h"
 #include "core/setup.h"
-#include "protocols/allocation/site_queue.h"
+#include "protocols/parts/site_queue/site_queue.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 struct SiteQueue {
   // What is repaired.
@@ -48,7 +48,7 @@ struct SiteQueue {
   }
 
   static SiteQueue start(const SiteSetup* sites, NodeId self, NodeId rest, std::size_t nodes) {
-    const auto same = turno::SiteQueue::start(sites, self, rest, nodes);
+    const auto same = protocols::SiteQueue::start(sites, self, rest, nodes);
     SiteQueue queue;
     queue.self = self;
     queue.sites = same.sites;
@@ -144,4 +144,4 @@ struct SiteQueue {
   }
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

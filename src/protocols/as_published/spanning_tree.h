@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <tuple>
 
-#include "core/node_set.h"
-#include "core/queue.h"
-#include "protocols/detector/hypercube.h"
+#include "core/container/node_set.h"
+#include "core/container/queue.h"
+#include "protocols/parts/detector/hypercube.h"
 
-namespace turno::as_published {
+namespace turno::protocols::as_published {
 
 class SpanningTree {
  public:
@@ -104,4 +104,4 @@ class SpanningTree {
   bool twice_ = false, refused_ = false;
 };
 
-}  // namespace turno::as_published
+}  // namespace turno::protocols::as_published

@@ -18,12 +18,12 @@
 #include <algorithm>
 #include <string>
 
-#include "core/describe.h"
+#include "core/container/queue.h"
 #include "core/protocol.h"
-#include "core/queue.h"
+#include "core/text/describe.h"
 #include "protocols/deadlock/waits.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct CentralDetector {
   static constexpr Info info{.name = "wait-for-graph",
@@ -330,4 +330,4 @@ inline std::string_view CentralDetector::unmet_goal(const Snapshot<CentralDetect
   return waits ? "a process waits for ever" : "";
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -128,4 +128,4 @@ TEST(CentralDetector, NeverMissesADeadlockAndNeverSeesAnother) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -14,11 +14,11 @@
 #include <algorithm>
 #include <string>
 
-#include "core/describe.h"
 #include "core/protocol.h"
+#include "core/text/describe.h"
 #include "protocols/deadlock/wait_for_graph.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct Probes {
   static constexpr Info info{.name = "probes",
@@ -200,4 +200,4 @@ inline std::string_view Probes::unmet_goal(const Snapshot<Probes>& world) {
   return unknown.deadlocked().empty() ? "" : "a deadlock is not detected";
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

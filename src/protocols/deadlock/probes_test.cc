@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -149,4 +149,4 @@ TEST(Probes, AgreeWithTheGraphSeenAtOnce) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -8,10 +8,10 @@
 #include <tuple>
 #include <vector>
 
+#include "core/container/node_set.h"
 #include "core/node_id.h"
-#include "core/node_set.h"
 
-namespace turno {
+namespace turno::protocols {
 
 class WaitForGraph {
  public:
@@ -90,4 +90,4 @@ class WaitForGraph {
   boost::container::small_vector<Edge, 4> edges_;  // sorted
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -6,7 +6,7 @@
 #include "core/random.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -113,4 +113,4 @@ TEST(WaitForGraph, AgreesWithItsTransitiveClosureOnRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

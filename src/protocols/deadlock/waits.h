@@ -9,7 +9,7 @@
 #include "core/node_id.h"
 #include "protocols/deadlock/wait_for_graph.h"
 
-namespace turno {
+namespace turno::protocols {
 
 // A resource that a process has, by its site and the number of the grant there.
 struct TakenResource {
@@ -77,4 +77,4 @@ class KnownWaits {
   boost::container::small_vector<Wait, 3> waits_;  // sorted
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -15,7 +15,7 @@
 
 #include "core/protocol.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct Bully {
   static constexpr Info info{.name = "bully",
@@ -249,4 +249,4 @@ inline std::string_view Bully::unmet_goal(const Snapshot<Bully>& world) {
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -5,7 +5,7 @@
 
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -146,4 +146,4 @@ TEST(Bully, ToldByTheOneItAsksThatThereIsAnother) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -19,7 +19,7 @@
 
 #include "core/protocol.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct Ring {
   static constexpr Info info{.name = "ring",
@@ -231,4 +231,4 @@ inline std::string_view Ring::unmet_goal(const Snapshot<Ring>& world) {
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -5,7 +5,7 @@
 
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -117,4 +117,4 @@ TEST_F(FourOnARing, WaitForTheirOwnElectionOnceTheyHaveBegunOne) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

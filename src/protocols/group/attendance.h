@@ -10,7 +10,7 @@
 
 #include "core/node_id.h"
 
-namespace turno {
+namespace turno::protocols {
 
 // A process in one of its sessions.
 struct Visit {
@@ -74,4 +74,4 @@ class Attendance {
   std::uint32_t admitted_ = 0;
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

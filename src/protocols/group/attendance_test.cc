@@ -6,7 +6,7 @@
 #include "protocols/group/latest.h"
 #include "protocols/group/overtakings.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 constexpr Visit p{NodeId{5}, 1}, q{NodeId{6}, 1}, r{NodeId{7}, 1};
@@ -101,4 +101,4 @@ TEST(Overtakings, AreCountedByGroupWhileARequestWaits) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 
-namespace turno {
+namespace turno::protocols {
 
 class Latest {
  public:
@@ -39,4 +39,4 @@ class Latest {
   Entries seen_;
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

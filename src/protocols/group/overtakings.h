@@ -7,9 +7,9 @@
 #include <tuple>
 #include <vector>
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 
-namespace turno {
+namespace turno::protocols {
 
 class Overtakings {
  public:
@@ -54,4 +54,4 @@ class Overtakings {
   std::vector<Count> counts_;  // mostly empty
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

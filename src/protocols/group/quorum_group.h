@@ -18,15 +18,15 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
 #include "protocols/group/attendance.h"
 #include "protocols/group/latest.h"
 #include "protocols/group/overtakings.h"
-#include "protocols/quorum/candidacy.h"
-#include "protocols/quorum/votes.h"
+#include "protocols/parts/quorum/candidacy.h"
+#include "protocols/parts/quorum/votes.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct QuorumGroup {
   static constexpr Info info{.name = "quorum-group",
@@ -361,6 +361,6 @@ struct QuorumGroup {
   }
 };
 
-}  // namespace turno
+}  // namespace turno::protocols
 
 #include "protocols/group/quorum_group_invariants.h"

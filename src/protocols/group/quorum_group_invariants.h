@@ -3,7 +3,7 @@
 
 #include "protocols/group/quorum_group.h"
 
-namespace turno {
+namespace turno::protocols {
 
 namespace quorum_group {
 
@@ -91,4 +91,4 @@ inline std::string_view QuorumGroup::unmet_goal(const Snapshot<QuorumGroup>& wor
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

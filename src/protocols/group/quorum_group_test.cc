@@ -9,7 +9,7 @@
 #include "protocols/group/readers_writers.h"
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -283,4 +283,4 @@ TEST(ReadersAndWriters, ReadersShareAndWritersDoNot) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

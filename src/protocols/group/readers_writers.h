@@ -5,7 +5,7 @@
 #include "core/demand.h"
 #include "core/setup.h"
 
-namespace turno {
+namespace turno::protocols {
 
 inline RoomSetup readers_and_writers(std::uint32_t writers) {
   RoomSetup room{.groups = 1 + writers, .capacity = std::vector<std::uint32_t>(1 + writers, 1)};
@@ -15,4 +15,4 @@ inline RoomSetup readers_and_writers(std::uint32_t writers) {
 inline Wish reading() { return {.group = 0}; }
 inline Wish writing(std::uint32_t writer) { return {.group = 1 + writer}; }
 
-}  // namespace turno
+}  // namespace turno::protocols

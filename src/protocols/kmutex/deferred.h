@@ -8,7 +8,7 @@
 
 #include "core/node_id.h"
 
-namespace turno {
+namespace turno::protocols {
 
 class Deferred {
  public:
@@ -60,4 +60,4 @@ class Deferred {
   boost::container::small_vector<Request, 2> requests_;  // by node
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -11,12 +11,12 @@
 // permit and the k-th stops everything. Messages per entry: 2(N-1) at most.
 #pragma once
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
 #include "protocols/kmutex/deferred.h"
-#include "protocols/mutex/cost.h"
+#include "protocols/parts/cost.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct RaymondK {
   static constexpr Info info{.name = "raymond-k",
@@ -112,4 +112,4 @@ struct RaymondK {
   }
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

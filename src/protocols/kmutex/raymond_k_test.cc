@@ -4,7 +4,7 @@
 
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -85,4 +85,4 @@ TEST(RaymondK, ResumesWithHolders) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

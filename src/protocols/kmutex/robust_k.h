@@ -16,15 +16,15 @@
 // N-1 acknowledgements; 2(k-1) more at most for slots.
 #pragma once
 
-#include "core/lamport_clock.h"
+#include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
-#include "protocols/broadcast/tree.h"
-#include "protocols/detector/hypercube_detector.h"
 #include "protocols/kmutex/deferred.h"
 #include "protocols/kmutex/whereabouts.h"
-#include "protocols/mutex/cost.h"
+#include "protocols/parts/broadcast/tree.h"
+#include "protocols/parts/cost.h"
+#include "protocols/parts/detector/hypercube_detector.h"
 
-namespace turno {
+namespace turno::protocols {
 
 struct RobustK {
   static constexpr Info info{.name = "robust-k",
@@ -466,4 +466,4 @@ inline std::string_view RobustK::broken_invariant(const Snapshot<RobustK>& world
   return {};
 }
 
-}  // namespace turno
+}  // namespace turno::protocols

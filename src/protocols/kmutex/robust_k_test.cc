@@ -4,7 +4,7 @@
 
 #include "protocols/testing.h"
 
-namespace turno {
+namespace turno::protocols {
 namespace {
 
 using namespace turno::testing;
@@ -286,4 +286,4 @@ TEST(RobustK, ResumesWithHoldersInTheirSlots) {
 }
 
 }  // namespace
-}  // namespace turno
+}  // namespace turno::protocols

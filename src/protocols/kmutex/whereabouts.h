@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <tuple>
 
-#include "core/node_set.h"
+#include "core/container/node_set.h"
 
-namespace turno {
+namespace turno::protocols {
 
 class Whereabouts {
  public:
@@ -67,4 +67,4 @@ class Whereabouts {
   boost::container::small_vector<Told, 2> told_;  // by node
 };
 
-}  // namespace turno
+}  // namespace turno::protocols

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "core/assert.h"
-#include "protocols/locks.h"
+#include "protocols/list.h"
 #include "wire/codec.h"
 #include "wire/frame.h"
 #include "wire/resp.h"
 
 namespace turno::wire {
+
+using namespace protocols;
 
 namespace {
 

@@ -1,0 +1,35 @@
+// The options of the commands that only ask a node.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <string>
+
+#include "cli/cluster/commands.h"
+#include "cli/frame/command.h"
+#include "turno/error.h"
+
+namespace turno::cli {
+
+struct AskOptions {
+  std::string node, directory;
+  bool json = false;
+
+  void add_to(Command command) {
+    command.add_option("--node", node,
+                       "HOST:PORT or unix:PATH of the node to ask (default: TURNO_NODE_ADDRESS, "
+                       "or one in --dir)");
+    command.add_option("--dir", directory,
+                       "Directory of the cluster on this machine (default: as for turno up)");
+    command.add_flag("--json", json, "Print JSON");
+  }
+};
+
+// The exit status of a question that was not answered.
+inline int complain(const Error& error) {
+  fmt::print(stderr, "turno: {}\n", error.message);
+  return exit_own_error;
+}
+
+}  // namespace turno::cli

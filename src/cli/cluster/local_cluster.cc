@@ -1,0 +1,230 @@
+#include "cli/cluster/local_cluster.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <deque>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "cli/cluster/cluster_directory.h"
+#include "cli/cluster/local_members.h"
+#include "cli/cluster/node_query.h"
+#include "core/usage_error.h"
+#include "net/fd.h"
+#include "registry/embedded/embedded_registry.h"
+
+namespace turno::cli {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto look_again = 3ms;
+constexpr std::string_view prefix = "node-";
+
+tl::unexpected<Error> failure(std::string message) {
+  return tl::unexpected(Error{Error::Code::unavailable, std::move(message)});
+}
+
+tl::unexpected<Error> interrupted() {
+  return tl::unexpected(Error{Error::Code::cancelled, "stopped by a signal"});
+}
+
+// What a node said since it was started, at most ten lines, indented.
+std::string tail_of(const fs::path& log, std::uintmax_t from) {
+  std::ifstream file(log);
+  file.seekg(static_cast<std::streamoff>(from));
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    lines.push_back(std::move(line));
+    if (lines.size() > 10) lines.pop_front();
+  }
+  std::string text;
+  for (const auto& line : lines) text += "\n  " + line;
+  return text.empty() ? " (it said nothing)" : text;
+}
+
+NodeOptions checked(NodeOptions options) {
+  options.name = std::string(prefix) + "1";
+  static_cast<void>(options.settings());
+  return options;
+}
+
+}  // namespace
+
+std::size_t number_of_node(std::string_view name) {
+  if (!name.starts_with(prefix)) return 0;
+  name.remove_prefix(prefix.size());
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? number : 0;
+}
+
+LocalCluster::LocalCluster(NodeOptions options, const Interruption& interruption)
+    : options_(checked(std::move(options))),
+      interruption_(interruption),
+      directory_(cluster_directory(options_.directory)) {}
+
+std::vector<std::string> LocalCluster::arguments_for(const std::string& name) const {
+  std::vector<std::string> words{"node",
+                                 "--dir",
+                                 directory_.native(),
+                                 "--name",
+                                 name,
+                                 "--lock-delay",
+                                 options_.lock_delay,
+                                 "--idle",
+                                 options_.idle,
+                                 "--longest-turn",
+                                 options_.longest_turn,
+                                 "--log-level",
+                                 options_.log_level};
+  if (!options_.algorithm.empty()) words.insert(words.end(), {"--algorithm", options_.algorithm});
+  for (const auto& each : options_.latency) words.insert(words.end(), {"--latency", each});
+  return words;
+}
+
+// What can be said before anything is started.
+tl::expected<void, Error> LocalCluster::prepare(std::size_t count) {
+  auto view = live_members(directory_);
+  if (!view) return tl::unexpected(view.error());
+  view_ = std::move(*view);
+  if (view_.size() + count > cluster::most_members)
+    return failure(fmt::format("{} already has {} nodes, and a cluster has at most {}",
+                               directory_.string(), view_.size(), cluster::most_members));
+  if (view_.size() > 0 && !options_.algorithm.empty() && options_.algorithm != view_.algorithm)
+    return failure(
+        fmt::format("the cluster in {} runs {}, not {}: leave --algorithm out, stop it "
+                    "first (turno down), or take another --dir",
+                    directory_.string(), view_.algorithm, options_.algorithm));
+  const auto old = ::umask(077);  // the directory is for its user alone
+  std::error_code error;
+  fs::create_directories(directory_ / "logs", error);
+  ::umask(old);
+  if (error)
+    return failure(
+        fmt::format("cannot make {}: {}", (directory_ / "logs").string(), error.message()));
+  return {};
+}
+
+tl::expected<void, Error> LocalCluster::start(std::size_t count, bool dies_with_parent) {
+  auto result = prepare(count);
+  std::size_t last = 0;
+  for (const auto& member : view_.members) last = std::max(last, number_of_node(member.name));
+  for (std::size_t i = 1; result && i <= count; ++i)
+    result = start_node(fmt::format("{}{}", prefix, last + i), dies_with_parent);
+  if (result) result = wait_until_ready();
+  if (!result) stop();
+  return result;
+}
+
+tl::expected<void, Error> LocalCluster::start_node(const std::string& name, bool dies_with_parent) {
+  Node node{.name = name, .log = directory_ / "logs" / (name + ".log")};
+  const net::Fd log(
+      ::open(node.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  struct stat before {};
+  if (log.get() < 0 || ::fstat(log.get(), &before) != 0)
+    return failure(fmt::format("cannot write {}: {}", node.log.string(),
+                               std::generic_category().message(errno)));
+  const auto child = launch({.arguments = arguments_for(name),
+                             .output = log.get(),
+                             .dies_with_parent = dies_with_parent});
+  if (!child) return tl::unexpected(child.error());
+  node.pid = *child;
+  nodes_.push_back(node);
+  return wait_for_member(node, static_cast<std::uintmax_t>(before.st_size));
+}
+
+tl::expected<void, Error> LocalCluster::wait_for_member(const Node& node,
+                                                        std::uintmax_t log_begins) {
+  registry::EmbeddedRegistry registry(directory_);
+  for (const auto begin = Clock::now(); Clock::now() - begin < time_to_start;) {
+    if (interruption_.wait(look_again)) return interrupted();
+    for (const auto& ended : newly_ended())
+      if (ended.name == node.name)
+        return failure(
+            fmt::format("{} did not start:{}", node.name, tail_of(node.log, log_begins)));
+    if (const auto view = registry.current()) {
+      const auto* member = view->find(node.name);
+      if (member != nullptr && member->pid == node.pid) return {};
+    }
+  }
+  return failure(fmt::format("{} did not start within {} s:{}", node.name, time_to_start.count(),
+                             tail_of(node.log, log_begins)));
+}
+
+bool LocalCluster::all_ready() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+    const auto* member = view_.find(node.name);
+    if (member == nullptr || member->pid != node.pid) return false;
+    auto query = NodeQuery::open(client_address(*member), NodeQuery::for_one);
+    if (!query) return false;
+    const auto info = query->info();
+    return info && info->number("ready") == 1 && info->number("epoch") == view_.epoch;
+  });
+}
+
+tl::expected<void, Error> LocalCluster::wait_until_ready() {
+  for (const auto begin = Clock::now(); Clock::now() - begin < time_to_start;) {
+    if (interruption_.wait(look_again)) return interrupted();
+    if (const auto ended = newly_ended(); !ended.empty())
+      return failure(fmt::format("{} ended with {} while the others started; see {}",
+                                 ended.front().name, how_it_ended(*ended.front().status),
+                                 ended.front().log.string()));
+    auto view = live_members(directory_);
+    if (!view) return tl::unexpected(view.error());
+    view_ = std::move(*view);
+    if (all_ready()) return {};
+  }
+  return failure(fmt::format("the nodes were not ready within {} s; see {}", time_to_start.count(),
+                             (directory_ / "logs").string()));
+}
+
+std::vector<LocalCluster::Node> LocalCluster::newly_ended() {
+  std::vector<Node> ended;
+  for (auto& node : nodes_) {
+    int status = 0;
+    if (node.status || ::waitpid(node.pid, &status, WNOHANG) != node.pid) continue;
+    node.status = status;
+    ended.push_back(node);
+  }
+  return ended;
+}
+
+bool LocalCluster::all_ended() const {
+  return std::all_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.status.has_value(); });
+}
+
+void LocalCluster::stop() {
+  const auto send = [&](int number) {
+    for (const auto& node : nodes_)
+      if (!node.status) ::kill(node.pid, number);  // not yet waited for, so the pid is still its
+  };
+  static_cast<void>(newly_ended());
+  if (all_ended()) return;
+  send(SIGTERM);
+  for (const auto begin = Clock::now(); !all_ended() && Clock::now() - begin < time_to_stop;) {
+    if (interruption_.wait(100ms)) break;
+    static_cast<void>(newly_ended());
+  }
+  if (all_ended()) return;
+  send(SIGKILL);
+  for (auto& node : nodes_) {
+    int status = 0;
+    if (!node.status && ::waitpid(node.pid, &status, 0) == node.pid) node.status = status;
+  }
+  // So that nobody waits for them to be noticed.
+  static_cast<void>(registry::EmbeddedRegistry(directory_).reconsider(false));
+}
+
+}  // namespace turno::cli

@@ -1,0 +1,85 @@
+// turno node: one node of a cluster, in the foreground.
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "cli/cluster/cluster_directory.h"
+#include "cli/cluster/commands.h"
+#include "cli/cluster/node_options.h"
+#include "cli/frame/duration.h"
+#include "core/usage_error.h"
+#include "net/log.h"
+#include "node/server.h"
+
+namespace turno::cli {
+
+namespace {
+
+sigset_t ending_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+  return set;
+}
+
+// They end the node cleanly. REQUIRES: they are blocked.
+class Signals final : public net::Loop::Watcher {
+ public:
+  explicit Signals(node::Server& server) : server_(server) {
+    const auto set = ending_signals();
+    fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    server_.daemon().loop().watch(fd_.get(), EPOLLIN, *this);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() { server_.daemon().loop().forget(fd_.get(), *this); }
+
+ private:
+  void ready(std::uint32_t) override {
+    signalfd_siginfo info{};
+    if (::read(fd_.get(), &info, sizeof info) != sizeof info) return;
+    log::info("{}: the node leaves", ::strsignal(static_cast<int>(info.ssi_signo)));
+    server_.stop();
+  }
+
+  node::Server& server_;
+  net::Fd fd_;
+};
+
+int run(const NodeOptions& options) {
+  auto settings = options.settings();
+  log::set_origin(settings.name);
+  // Signals are blocked before any thread is made, so that no thread gets them.
+  const auto signals_that_end = ending_signals();
+  ::sigprocmask(SIG_BLOCK, &signals_that_end, nullptr);
+  auto server = node::Server::start(std::move(settings));
+  if (!server) {
+    fmt::print(stderr, "turno: {}\n", server.error());
+    return exit_own_error;
+  }
+  const Signals signals(**server);
+  const auto& self = (*server)->daemon().self();
+  log::info("listens for clients on {} and {}, for peers on {}, http on {}; algorithm {}",
+            self.client_address, self.client_socket, self.peer_address,
+            self.http_address.empty() ? "nothing" : self.http_address,
+            (*server)->daemon().settings().algorithm);
+  const auto failure = (*server)->run();
+  return failure.empty() ? 0 : exit_own_error;
+}
+
+}  // namespace
+
+void add_node(Command app, Job& job) {
+  auto command = app.add_subcommand("node", "Run one node of a cluster in the foreground");
+  auto options = std::make_shared<NodeOptions>();
+  options->add_to(command);
+  command.footer(
+      "\nSIGINT or SIGTERM end it cleanly. turno up starts several at once.\n"
+      "\nExample:\n  turno node --name node-1 --client 127.0.0.1:7000\n");
+  command.callback([&job, options] { job = [options] { return run(*options); }; });
+}
+
+}  // namespace turno::cli

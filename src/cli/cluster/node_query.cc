@@ -1,0 +1,161 @@
+#include "cli/cluster/node_query.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "cli/cluster/node_address.h"
+#include "client/holder.h"
+
+namespace turno::cli {
+
+namespace {
+
+using std::chrono::milliseconds;
+using wire::Reply;
+
+template <class T>
+T number_in(std::string_view text) {
+  T value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// A map in an answer, by its keys.
+class Fields {
+ public:
+  explicit Fields(const Reply& map) : map_(map) {}
+  [[nodiscard]] std::string text(std::string_view key) const {
+    const auto* value = find(key);
+    return value == nullptr ? "" : value->text;
+  }
+  [[nodiscard]] std::int64_t number(std::string_view key) const {
+    const auto* value = find(key);
+    return value == nullptr ? 0 : value->integer;
+  }
+
+ private:
+  [[nodiscard]] const Reply* find(std::string_view key) const {
+    for (std::size_t at = 0; at + 1 < map_.elements.size(); at += 2)
+      if (map_.elements[at].text == key) return &map_.elements[at + 1];
+    return nullptr;
+  }
+  const Reply& map_;
+};
+
+}  // namespace
+
+NodeInfo::NodeInfo(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find("\r\n"), text.size());
+    const auto line = text.substr(0, end);
+    if (const auto colon = line.find(':'); colon != std::string_view::npos)
+      lines_.emplace(line.substr(0, colon), line.substr(colon + 1));
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+}
+
+std::string NodeInfo::text(const std::string& key) const {
+  const auto found = lines_.find(key);
+  return found == lines_.end() ? "" : found->second;
+}
+
+std::uint64_t NodeInfo::number(const std::string& key) const {
+  return number_in<std::uint64_t>(text(key));
+}
+
+tl::expected<NodeQuery, Error> NodeQuery::open(const std::string& address, milliseconds patience) {
+  const auto parsed = client::parse_node_address(address);
+  if (!parsed) return tl::unexpected(parsed.error());
+  auto connection = client::Connection::open(
+      *parsed, {.name = "turno", .connect_timeout = std::min(patience, for_one)},
+      {.push = [](Reply&) { return true; }, .closed = [](const std::string&) {}});
+  if (!connection) return tl::unexpected(connection.error());
+  return NodeQuery(address, patience, std::move(*connection));
+}
+
+tl::expected<NodeQuery, Error> NodeQuery::reach(const std::string& node_option,
+                                                const std::string& directory) {
+  const auto addresses = node_addresses(node_option, directory);
+  if (!addresses) return tl::unexpected(addresses.error());
+  tl::expected<NodeQuery, Error> query = tl::unexpected(Error{});
+  for (const auto& address : *addresses)
+    if (query = open(address, for_all); query) break;
+  return query;
+}
+
+tl::expected<Reply, Error> NodeQuery::call(const client::Connection::Arguments& arguments) {
+  auto reply = connection_->call(arguments, patience_);
+  if (!reply)
+    return tl::unexpected(Error{reply.error().code, address_ + ": " + reply.error().message});
+  if (reply->is_error())
+    return tl::unexpected(Error{Error::Code::refused, address_ + ": " + reply->text});
+  return reply;
+}
+
+tl::expected<std::vector<Reply>, Error> NodeQuery::list(
+    const client::Connection::Arguments& arguments) {
+  auto reply = call(arguments);
+  if (!reply) return tl::unexpected(reply.error());
+  bool maps = reply->kind == Reply::Kind::array;
+  for (const auto& element : reply->elements) maps = maps && element.kind == Reply::Kind::map;
+  if (maps) return std::move(reply->elements);
+  return tl::unexpected(Error{
+      Error::Code::internal,
+      address_ + ": the answer to " + std::string(arguments.front()) + " is not a list of maps"});
+}
+
+tl::expected<NodeInfo, Error> NodeQuery::info() {
+  return call({"INFO"}).map([](const Reply& reply) { return NodeInfo(reply.text); });
+}
+
+tl::expected<std::vector<cluster::Member>, Error> NodeQuery::members() {
+  const auto replies = list({"MEMBERS"});
+  if (!replies) return tl::unexpected(replies.error());
+  std::vector<cluster::Member> members;
+  for (const auto& reply : *replies) {
+    const Fields fields(reply);
+    members.push_back({.id = static_cast<std::uint64_t>(fields.number("id")),
+                       .name = fields.text("name"),
+                       .peer_address = fields.text("peer"),
+                       .client_address = fields.text("client"),
+                       .client_socket = fields.text("socket"),
+                       .http_address = fields.text("http"),
+                       .pid = fields.number("pid")});
+  }
+  return members;
+}
+
+tl::expected<std::vector<HeldLock>, Error> NodeQuery::locks() {
+  const auto replies = list({"LOCKS"});
+  if (!replies) return tl::unexpected(replies.error());
+  std::vector<HeldLock> locks;
+  for (const auto& reply : *replies) {
+    auto holder = client::holder_from(reply);
+    if (!holder) return tl::unexpected(holder.error());
+    if (*holder) locks.push_back({Fields(reply).text("name"), std::move(**holder)});
+  }
+  return locks;
+}
+
+tl::expected<std::optional<Holder>, Error> NodeQuery::who(std::string_view name) {
+  const auto reply = call({"WHO", name});
+  if (!reply) return tl::unexpected(reply.error());
+  return client::holder_from(*reply);
+}
+
+tl::expected<std::vector<WaitingClient>, Error> NodeQuery::waiters(std::string_view name) {
+  const auto replies = list({"WAITERS", name});
+  if (!replies) return tl::unexpected(replies.error());
+  std::vector<WaitingClient> waiters;
+  for (const auto& reply : *replies) {
+    const Fields fields(reply);
+    waiters.push_back({.node = fields.text("node"),
+                       .client = fields.text("client"),
+                       .session = static_cast<std::uint64_t>(fields.number("session")),
+                       .waiting = milliseconds(fields.number("waiting_ms"))});
+  }
+  return waiters;
+}
+
+}  // namespace turno::cli

@@ -1,0 +1,178 @@
+// turno status, turno members: the nodes of a cluster.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "cli/cluster/ask_options.h"
+#include "cli/cluster/commands.h"
+#include "cli/cluster/local_members.h"
+#include "cli/cluster/member_output.h"
+#include "cli/cluster/node_query.h"
+#include "cli/frame/readable.h"
+#include "cli/frame/table.h"
+#include "core/text/json.h"
+
+namespace turno::cli {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+int members(const AskOptions& options) {
+  auto query = NodeQuery::reach(options.node, options.directory);
+  if (!query) return complain(query.error());
+  const auto members = query->members();
+  if (!members) return complain(members.error());
+  if (!options.json) {
+    fmt::print("{}", members_table(*members));
+    return 0;
+  }
+  std::vector<Json> list;
+  for (const auto& member : *members) list.push_back(member_json(member));
+  fmt::print("{}\n", Json().add("members", list).text());
+  return 0;
+}
+
+// A member and what it told about itself, if it did.
+struct Seen {
+  cluster::Member member;
+  std::optional<NodeInfo> info;
+  std::uint64_t clients = 0;  // connected, without us
+
+  [[nodiscard]] std::string state() const {
+    if (!info) return "no answer";
+    return info->number("ready") == 1 ? "ready" : "recovering";
+  }
+};
+
+std::optional<NodeInfo> info_of(const cluster::Member& member) {
+  auto query = NodeQuery::open(client_address(member), NodeQuery::for_one);
+  if (!query) return std::nullopt;
+  auto info = query->info();
+  return info ? std::optional(std::move(*info)) : std::nullopt;
+}
+
+// All at once: each that is silent takes a second.
+std::vector<Seen> look_at(const std::vector<cluster::Member>& members, const NodeInfo& asked) {
+  std::vector<std::future<std::optional<NodeInfo>>> answers;
+  answers.reserve(members.size());
+  for (const auto& member : members)
+    answers.push_back(std::async(std::launch::async, [&member] { return info_of(member); }));
+  std::vector<Seen> seen;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    auto& each = seen.emplace_back(Seen{members[i], answers[i].get()});
+    const std::uint64_t ours = asked.text("node") == each.member.name ? 2 : 1;
+    if (each.info) each.clients = std::max(each.info->number("connected_clients"), ours) - ours;
+  }
+  return seen;
+}
+
+struct Totals {
+  std::uint64_t held = 0, waiting = 0, silent = 0;
+};
+
+Totals totals_of(const std::vector<Seen>& all) {
+  Totals totals;
+  for (const auto& each : all) {
+    totals.silent += each.info ? 0 : 1;
+    totals.held += each.info ? each.info->number("held_here") : 0;
+    totals.waiting += each.info ? each.info->number("waiting_here") : 0;
+  }
+  return totals;
+}
+
+void print_text(const NodeInfo& asked, const std::vector<Seen>& all) {
+  fmt::print("{}, algorithm {}, epoch {}, lock delay {}\n\n", counted(all.size(), "node"),
+             printable(asked.text("algorithm")), asked.number("epoch"),
+             readable(milliseconds(asked.number("lock_delay_ms"))));
+  Table table({"node", "pid", "state", "clients (RESP)", "HTTP", "connected", "held", "waiting",
+               "acquired", "up for"});
+  for (const auto& each : all) {
+    const auto& member = each.member;
+    const auto& info = each.info;
+    const auto number = [&](const char* key) {
+      return info ? std::to_string(info->number(key)) : "-";
+    };
+    const auto up = std::chrono::seconds(info ? info->number("uptime_in_seconds") : 0);
+    table.add({printable(member.name), std::to_string(member.pid), each.state(),
+               printable(member.client_address), printable(member.http_address),
+               info ? std::to_string(each.clients) : "-", number("held_here"),
+               number("waiting_here"), number("acquired"), info ? readable(up) : "-"});
+  }
+  fmt::print("{}", table.text());
+  const auto totals = totals_of(all);
+  fmt::print("\n{} held, {} waiting{}\n", counted(totals.held, "lock"),
+             counted(totals.waiting, "client"),
+             totals.silent == 0
+                 ? ""
+                 : fmt::format("; {} did not answer, see its log", counted(totals.silent, "node")));
+}
+
+void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector<Seen>& all) {
+  std::vector<Json> members;
+  for (const auto& each : all) {
+    auto json = member_json(each.member);
+    json.add("answers", each.info.has_value()).add("state", each.state());
+    if (each.info)
+      json.add("epoch", each.info->number("epoch"))
+          .add("held", each.info->number("held_here"))
+          .add("waiting", each.info->number("waiting_here"))
+          .add("known_locks", each.info->number("known_locks"))
+          .add("acquired", each.info->number("acquired"))
+          .add("lost", each.info->number("lost"))
+          .add("messages_sent", each.info->number("messages_sent"))
+          .add("connected_clients", each.clients)
+          .add("uptime_seconds", each.info->number("uptime_in_seconds"));
+    members.push_back(json);
+  }
+  const auto totals = totals_of(all);
+  fmt::print("{}\n", Json()
+                         .add("asked", printable(query.address()))
+                         .add("algorithm", printable(asked.text("algorithm")))
+                         .add("epoch", asked.number("epoch"))
+                         .add("lock_delay_ms", asked.number("lock_delay_ms"))
+                         .add("idle_ms", asked.number("idle_ms"))
+                         .add("held", totals.held)
+                         .add("waiting", totals.waiting)
+                         .add("members", members)
+                         .text());
+}
+
+int status(const AskOptions& options) {
+  auto query = NodeQuery::reach(options.node, options.directory);
+  if (!query) return complain(query.error());
+  const auto members = query->members();
+  if (!members) return complain(members.error());
+  const auto info = query->info();
+  if (!info) return complain(info.error());
+  const auto seen = look_at(*members, *info);
+  options.json ? print_json(*query, *info, seen) : print_text(*info, seen);
+  return 0;
+}
+
+void add(Command app, Job& job, const char* name, const char* title, const char* example,
+         int (*run)(const AskOptions&)) {
+  auto command = app.add_subcommand(name, title);
+  auto options = std::make_shared<AskOptions>();
+  options->add_to(command);
+  command.footer(std::string("\nExample:\n  ") + example + "\n");
+  command.callback([&job, options, run] { job = [options, run] { return run(*options); }; });
+}
+
+}  // namespace
+
+void add_status(Command app, Job& job) {
+  add(app, job, "status", "Show the cluster: its nodes, whether they answer, what they hold",
+      "turno status --json", status);
+}
+
+void add_members(Command app, Job& job) {
+  add(app, job, "members", "List the nodes of the cluster and where they listen",
+      "turno members --node 127.0.0.1:7000", members);
+}
+
+}  // namespace turno::cli

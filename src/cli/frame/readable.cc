@@ -1,0 +1,77 @@
+#include "cli/frame/readable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+
+namespace turno::cli {
+
+namespace {
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+// Bytes of the printable character with which the text begins, or 0.
+std::size_t printable_size(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t size = first >= 0xC2 && first < 0xE0   ? 2
+                           : first >= 0xE0 && first < 0xF0 ? 3
+                           : first >= 0xF0 && first < 0xF5 ? 4
+                                                           : 0;
+  if (size == 0 || text.size() < size) return 0;
+  if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size), continues))
+    return 0;
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool control = first == 0xC2 && second < 0xA0;
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool outside = (first == 0xED && second >= 0xA0) || (first == 0xF4 && second >= 0x90);
+  return control || overlong || outside ? 0 : size;
+}
+
+}  // namespace
+
+std::string readable(std::chrono::milliseconds time) {
+  const auto ms = time.count();
+  const auto seconds = ms / 1000;
+  if (ms % 1000 == 0 && seconds < 60) return fmt::format("{} s", seconds);
+  if (ms < 1000) return fmt::format("{} ms", ms);
+  if (seconds < 60) return fmt::format("{}.{} s", seconds, ms % 1000 / 100);
+  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
+  if (seconds < 86400) return fmt::format("{} h {} min", seconds / 3600, seconds / 60 % 60);
+  return fmt::format("{} d {} h", seconds / 86400, seconds / 3600 % 24);
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto size = printable_size(text);
+    if (size > 0) {
+      result += text.substr(0, size);
+    } else {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    }
+    text.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return result;
+}
+
+std::string shell_word(std::string_view word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-_./:=@%+,").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string program() { return shell_word(::program_invocation_name); }
+
+}  // namespace turno::cli

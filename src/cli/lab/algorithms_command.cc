@@ -1,0 +1,86 @@
+// turno algorithms: what there is.
+#include <fmt/core.h>
+
+#include "catalogue/catalogue.h"
+#include "catalogue/system.h"
+#include "cli/frame/table.h"
+#include "cli/lab/commands.h"
+#include "core/text/json.h"
+
+namespace turno::cli {
+
+namespace {
+
+void print_json() {
+  std::vector<Json> list;
+  for (const auto& algorithm : algorithms()) {
+    const auto& info = algorithm.info;
+    std::vector<Json> variants;
+    for (const auto& wrong : refutable())
+      if (wrong.algorithm->info.name == info.name)
+        variants.push_back(Json()
+                               .add("name", wrong.departure->name)
+                               .add("published", wrong.published)
+                               .add("flaw", wrong.departure->flaw)
+                               .add("example", wrong.departure->example));
+    list.push_back(Json()
+                       .add("name", info.name)
+                       .add("primitive", name(info.primitive))
+                       .add("title", info.title)
+                       .add("source", info.source)
+                       .add("topology", default_topology(info))
+                       .add("channels", info.fifo ? "fifo" : "unordered")
+                       .add("messages_low_load", info.low)
+                       .add("messages_high_load", info.high)
+                       .add("variants", variants));
+  }
+  fmt::print("{}\n", Json().add("algorithms", list).text());
+}
+
+constexpr std::string_view headings[] = {
+    "Locks: one at a time",       "Semaphores: at most k at a time",
+    "Rooms: one group at a time", "Reservations: several resources at once",
+    "Elections: who coordinates", "Detection: who has crashed, who is in a deadlock",
+};
+
+void print_table(Primitive primitive) {
+  Table table({"algorithm", "idea", "messages/entry, nobody competes", "everybody does", "source"});
+  bool any = false;
+  for (const auto& algorithm : algorithms()) {
+    const auto& info = algorithm.info;
+    if (info.primitive != primitive) continue;
+    any = true;
+    table.add({std::string(info.name), std::string(info.title), std::string(info.low),
+               std::string(info.high), std::string(info.source)});
+  }
+  if (any) fmt::print("{}\n\n{}\n", headings[static_cast<std::size_t>(primitive)], table.text());
+}
+
+void print_text() {
+  for (std::size_t i = 0; i < std::size(headings); ++i) print_table(static_cast<Primitive>(i));
+  fmt::print("What the checker refutes:\n\n");
+  Table wrong({"command", "flaw"});
+  for (const auto& [algorithm, departure, number, published] : refutable())
+    wrong.add(
+        {fmt::format("turno check {} --{} {} {}", algorithm->info.name,
+                     published ? "as-published" : "without", departure->name, departure->example),
+         std::string(departure->flaw)});
+  fmt::print("{}", wrong.text());
+}
+
+}  // namespace
+
+void add_algorithms(Command app, Job& job) {
+  auto command = app.add_subcommand("algorithms", "List the algorithms");
+  auto json = std::make_shared<bool>(false);
+  command.add_flag("--json", *json, "Print JSON");
+  command.footer("\nExamples:\n  turno algorithms\n  turno algorithms --json\n");
+  command.callback([&job, json] {
+    job = [json] {
+      *json ? print_json() : print_text();
+      return 0;
+    };
+  });
+}
+
+}  // namespace turno::cli

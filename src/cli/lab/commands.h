@@ -1,0 +1,16 @@
+// The commands of turno-lab. Each adds itself to the command line and, when chosen, sets what to
+// run.
+#pragma once
+
+#include "cli/frame/command.h"
+#include "cli/frame/job.h"
+
+namespace turno::cli {
+
+void add_algorithms(Command app, Job& job);
+void add_sim(Command app, Job& job);
+void add_check(Command app, Job& job);
+void add_compare(Command app, Job& job);
+void add_quorums(Command app, Job& job);
+
+}  // namespace turno::cli

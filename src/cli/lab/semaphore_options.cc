@@ -1,0 +1,113 @@
+#include "cli/lab/semaphore_options.h"
+
+#include <string_view>
+
+#include "catalogue/system.h"
+#include "sim/distribution.h"
+
+namespace turno::cli {
+
+namespace {
+
+std::int64_t positive(std::string_view option, const std::string& text) {
+  const auto time = sim::parse_duration(text);
+  if (time <= 0) throw UsageError(std::string(option) + " is a time above 0");
+  return time;
+}
+
+Detector detector_named(const std::string& name) {
+  if (name == "told") return Detector::told;
+  if (name == "hi-adsd") return Detector::hi_adsd;
+  if (name == "vcube") return Detector::vcube;
+  throw UsageError("there is no detector '" + name + "'; there are told, hi-adsd, vcube");
+}
+
+bool is_fixed(const std::string& threshold) {
+  if (threshold == "fixed") return true;
+  if (threshold == "live") return false;
+  throw UsageError("--threshold is live or fixed, not '" + threshold + "'");
+}
+
+}  // namespace
+
+void SemaphoreOptions::add_to(Command command) {
+  command.add_option("--permits", permits, "Semaphores: how many may be inside (default: 1)");
+  command.add_option(
+      "--threshold", threshold,
+      "robust-k: live (the dead need not answer) or fixed (suspicions may be false)");
+  command.add_flag("--direct", direct,
+                   "robust-k: requests go straight to everybody, not by a tree");
+  command.add_flag("--counted", counted, "robust-k: permits have no names, as published");
+  command.add_flag("--reply-acknowledges", reply_acknowledges,
+                   "robust-k: an answer is also the acknowledgement of the request");
+  command.add_flag("--lossy", lossy, "robust-k: who waits asks again, as messages may be lost");
+  command.add_flag("--queued", queued,
+                   "robust-k: a request waits for the acknowledgements of the last, as published");
+  command.add_option("--ack-timeout", ack_timeout,
+                     "robust-k: ask again who has not acknowledged so long (default: 80ms)");
+  command.add_option("--detector", detector,
+                     "robust-k: told (from outside), hi-adsd or vcube (default: told)");
+  command.add_option("--detector-interval", detector_interval,
+                     "robust-k: from one round of tests to the next (default: 1s)");
+  command.add_option("--detector-timeout", detector_timeout,
+                     "robust-k: who has not answered a test so long is dead (default: 40ms)");
+}
+
+void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
+  const std::string name(algorithm.info.name);
+  const bool robust = !threshold.empty() || direct || counted || reply_acknowledges || lossy ||
+                      queued || !ack_timeout.empty() || !detector.empty() ||
+                      !detector_interval.empty() || !detector_timeout.empty();
+  if (algorithm.info.primitive != Primitive::semaphore) {
+    if (permits) throw UsageError(name + " is not a semaphore: leave --permits away");
+    if (robust)
+      throw UsageError(
+          "--threshold, --direct, --counted, --detector and the like are "
+          "for robust-k, not for " +
+          name);
+    return;
+  }
+  if (robust && name != "robust-k")
+    throw UsageError(name + " has no detector and no tree: their options are for robust-k");
+  const auto nodes = setup.size();
+  if (nodes < 2) throw UsageError(name + " is for 2 nodes or more: one alone has nobody to ask");
+  auto& semaphore = setup.semaphore;
+  semaphore.permits = permits.value_or(1);
+  if (semaphore.permits < 1 || semaphore.permits > nodes)
+    throw UsageError("--permits is 1 to the number of nodes, here " + std::to_string(nodes) +
+                     ", not " + std::to_string(semaphore.permits));
+  semaphore.direct = direct;
+  semaphore.counted = counted;
+  semaphore.reply_acknowledges = reply_acknowledges;
+  semaphore.lossy = lossy;
+  semaphore.queued = queued;
+  if (direct && reply_acknowledges)
+    throw UsageError("--reply-acknowledges is for the tree: with --direct nothing is acknowledged");
+  if (queued && (direct || lossy))
+    throw UsageError("--queued is for requests along the tree that are not lost");
+  if (!threshold.empty()) semaphore.fixed_threshold = is_fixed(threshold);
+  if (!detector.empty()) semaphore.detector = detector_named(detector);
+  if (!ack_timeout.empty())
+    semaphore.acknowledge_within_ns = positive("--ack-timeout", ack_timeout);
+  if (!detector_interval.empty())
+    semaphore.test_every_ns = positive("--detector-interval", detector_interval);
+  if (!detector_timeout.empty())
+    semaphore.test_timeout_ns = positive("--detector-timeout", detector_timeout);
+}
+
+void SemaphoreOptions::describe(const Algorithm& algorithm, Json& json) const {
+  if (algorithm.info.primitive != Primitive::semaphore) return;
+  json.add("permits", permits.value_or(1));
+  if (!threshold.empty()) json.add("threshold", threshold);
+  if (direct) json.add("direct", true);
+  if (counted) json.add("counted", true);
+  if (reply_acknowledges) json.add("reply_acknowledges", true);
+  if (lossy) json.add("lossy", true);
+  if (queued) json.add("queued", true);
+  if (!ack_timeout.empty()) json.add("ack_timeout", ack_timeout);
+  if (!detector.empty()) json.add("failure_detector", detector);
+  if (!detector_interval.empty()) json.add("detector_interval", detector_interval);
+  if (!detector_timeout.empty()) json.add("detector_timeout", detector_timeout);
+}
+
+}  // namespace turno::cli

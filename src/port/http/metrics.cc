@@ -1,0 +1,107 @@
+#include "port/http/metrics.h"
+
+#include <array>
+
+#include "port/http/exposition.h"
+#include "port/http/process.h"
+
+namespace turno::port {
+
+namespace {
+
+void write_locks(Exposition& out, LockTable& locks) {
+  const auto& statistics = locks.statistics();
+  std::array<std::uint64_t, std::tuple_size_v<decltype(Statistics::waits)>> counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = statistics.waits[i].load();
+  out.histogram("turno_lock_acquire_duration_seconds",
+                "Time from asking for a lock to its grant, of this node's users.",
+                Statistics::bounds_us, counts,
+                static_cast<double>(statistics.waited_us.load()) / 1e6);
+  out.gauge("turno_holders", "Locks held by this node's users.").sample(statistics.holders.load());
+  out.gauge("turno_waiters", "Users of this node that wait for a lock.")
+      .sample(statistics.waiters.load());
+  out.gauge("turno_locks_known", "Locks in this node's memory.").sample(locks.size());
+  out.counter("turno_locks_released_total", "Locks given back.").sample(statistics.released.load());
+  out.counter("turno_locks_lost_total", "Locks taken away from their holders.")
+      .sample(statistics.lost.load());
+  out.counter("turno_waits_withdrawn_total", "Waits that ended without a grant.")
+      .sample(statistics.withdrawn.load());
+  out.counter("turno_tries_refused_total", "Tries that failed because somebody was in the way.")
+      .sample(statistics.refused.load());
+  out.counter("turno_locks_retired_total", "Idle locks forgotten by this node, their home.")
+      .sample(statistics.retired.load());
+}
+
+void write_messages(Exposition& out, Host& host) {
+  const auto& engine = host.locks().engine();
+  out.counter("turno_messages_sent_total", "Messages about locks sent to other nodes.");
+  for (const auto& message : engine.messages())
+    out.sample({{"algorithm", engine.info().name}, {"kind", message.kind}}, message.count);
+  for (const auto& message : engine.control())
+    out.sample({{"algorithm", engine.info().name}, {"kind", table::control_kind(message.kind)}},
+               message.count);
+  out.counter("turno_strange_frames_total", "Frames of peers that made no sense and were dropped.")
+      .sample(host.locks().statistics().strange_frames.load());
+  out.counter("turno_spoilt_instances_total",
+              "Locks that began again because a peer sent what cannot be.")
+      .sample(host.locks().statistics().spoilt.load());
+}
+
+void write_cluster(Exposition& out, Host& host) {
+  const auto& view = host.view();
+  out.gauge("turno_ready", "1 if every member has reported to this node in this view.")
+      .sample(std::uint64_t{host.locks().ready() ? 1U : 0U});
+  out.gauge("turno_view_epoch", "The number of the view.").sample(std::uint64_t{view.epoch});
+  out.gauge("turno_view_members", "Nodes in the view.").sample(view.size());
+  out.counter("turno_view_changes_total", "Views that this node has adopted.")
+      .sample(host.view_changes());
+  const auto each_peer = [&](const auto& value) {
+    for (const auto& member : view.members)
+      if (const auto link = host.peers().link(member.id))
+        out.sample({{"peer", member.name}}, value(*link));
+  };
+  out.gauge("turno_peer_up", "1 if the link to the peer is connected.");
+  each_peer([](const net::Link& link) { return std::uint64_t{link.up() ? 1U : 0U}; });
+  out.gauge("turno_peer_backlog_frames", "Frames that the peer has not acknowledged.");
+  each_peer([](const net::Link& link) { return std::uint64_t{link.backlog()}; });
+  out.counter("turno_peer_reconnections_total", "Times the link to the peer was made again.");
+  each_peer([](const net::Link& link) { return link.reconnections(); });
+  out.counter("turno_peer_gaps_total", "Times frames to the peer were lost: a new view follows.");
+  each_peer([](const net::Link& link) { return link.gaps(); });
+  out.counter("turno_refused_peer_connections_total",
+              "Connections to the port for peers that were refused.")
+      .sample(host.peers().refused());
+}
+
+void write_clients(Exposition& out, const Clients& clients) {
+  out.gauge("turno_clients", "Clients connected now.").sample(clients.size());
+  out.counter("turno_client_connections_total", "Connections that clients made.")
+      .sample(clients.connections());
+  out.counter("turno_client_commands_total", "Commands that clients sent.")
+      .sample(clients.commands());
+}
+
+void write_process(Exposition& out) {
+  out.gauge("process_resident_memory_bytes", "Memory of the process that is in use.")
+      .sample(resident_bytes());
+  out.counter("process_cpu_seconds_total", "Time of processors that the process used.")
+      .sample(cpu_seconds());
+  out.gauge("process_start_time_seconds", "When the process began, in seconds since 1970.")
+      .sample(start_time_seconds());
+  out.gauge("turno_build_info", "Always 1; the version is a label.")
+      .sample({{"version", TURNO_VERSION}}, std::uint64_t{1});
+}
+
+}  // namespace
+
+std::string metrics_text(Host& host, const Clients& clients) {
+  Exposition out;
+  write_locks(out, host.locks());
+  write_messages(out, host);
+  write_cluster(out, host);
+  write_clients(out, clients);
+  write_process(out);
+  return out.take();
+}
+
+}  // namespace turno::port

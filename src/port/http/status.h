@@ -1,0 +1,24 @@
+// What a node tells people and their programs about itself and the cluster, as JSON: see
+// docs/metrics.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "port/host.h"
+#include "port/resp/clients.h"
+
+namespace turno::port {
+
+// In the loop's thread.
+std::string status_json(Host& host, const Clients& clients);
+
+// Of what Host::ask() found, for all locks or for one.
+std::string locks_json(std::vector<NodeSighting> found, bool complete);
+std::string lock_json(std::string_view name, std::vector<NodeSighting> found, bool complete);
+
+// Why the node is not ready; empty if it is.
+std::string unready_reason(Host& host);
+
+}  // namespace turno::port

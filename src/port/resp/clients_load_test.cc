@@ -1,0 +1,222 @@
+// Clients that send garbage, or too much, or do not read; and many of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/cluster_testing.h"
+#include "port/resp/caller_testing.h"
+#include "port/resp/clients.h"
+
+namespace turno::port {
+
+using namespace node;
+using namespace table;
+namespace {
+
+using namespace std::chrono_literals;
+using net::eventually;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ClientsLoadTest : public testing::Test {
+ protected:
+  [[nodiscard]] Caller caller(int protocol = 2) {
+    return Caller(cluster_[0].self().client_address, protocol);
+  }
+  TestCluster cluster_{1};
+};
+
+// ---- garbage
+
+TEST_F(ClientsLoadTest, GarbageIsRefusedWithAReasonAndLogged) {
+  auto honest = caller();
+  honest.lock("a");
+  const std::string large(70'000, 'x');
+  for (const auto& bytes :
+       {std::string("*1\r\nPING\r\n"), std::string("*1000000000\r\n"), std::string("*-1\r\n*x\r\n"),
+        std::string("*1\r\n$-5\r\n"), std::string("*1\r\n$4294967296\r\n"),
+        "*2\r\n$4\r\nLOCK\r\n$70000\r\n" + large + "\r\n", std::string("*1\r\n$4\r\nPINGxx"),
+        large}) {
+    SCOPED_TRACE(bytes.substr(0, 30));
+    net::LoggedLines lines;
+    auto one = caller();
+    (void)net::write_all(one.socket(), bytes);
+    EXPECT_THAT(one.read_text(), StartsWith("-ERR Protocol error"));
+    EXPECT_EQ(one.read_text(), "-the connection ended");
+    EXPECT_THAT(lines.take(), AllOf(HasSubstr("warning"), HasSubstr("Protocol error")));
+  }
+  EXPECT_EQ(honest.ask("UNLOCK a"), "1");
+}
+
+TEST_F(ClientsLoadTest, ABrowserGetsNowhere) {
+  auto browser = caller();
+  browser.send_bytes("POST / HTTP/1.1\r\nHost: localhost\r\n\r\nLOCK a\r\n");
+  EXPECT_THAT(browser.read_text(), StartsWith("-ERR unknown command 'POST'"));
+  EXPECT_EQ(browser.read_text(), "-the connection ended");
+  auto other = caller();
+  other.send_bytes("GET / HTTP/1.1\r\nHost: localhost\r\n\r\nLOCK a\r\n");
+  EXPECT_THAT(other.read_text(), StartsWith("-ERR unknown command 'GET'"));
+  EXPECT_THAT(other.read_text(), StartsWith("-ERR unknown command 'Host:'"));
+  EXPECT_EQ(other.read_text(), "-the connection ended");
+  EXPECT_EQ(caller().ask("WHO a"), "null");
+}
+
+TEST_F(ClientsLoadTest, RandomBytesHarmNobody) {
+  std::mt19937 random(11);
+  constexpr std::string_view likely = "*$\r\n0123-LOCK ";
+  const net::LoggedLines lines;
+  auto honest = caller();
+  for (int i = 0; i < 200; ++i) {
+    std::string bytes;
+    const auto size = random() % 200;
+    for (std::size_t n = 0; n < size; ++n)
+      bytes += random() % 2 == 0 ? likely[random() % likely.size()] : static_cast<char>(random());
+    auto one = caller();
+    (void)net::write_all(one.socket(), bytes);
+    if (i % 20 != 0) continue;
+    EXPECT_EQ(honest.ask("PING"), "PONG");
+  }
+  EXPECT_TRUE(eventually([&] { return cluster_[0].clients() == 1; }));
+  EXPECT_EQ(honest.ask("PING"), "PONG");
+}
+
+TEST_F(ClientsLoadTest, CommandsInSmallPieces) {
+  auto one = caller();
+  for (const char byte : Caller::request("LOCK a") + Caller::request("PING"))
+    one.send_bytes({&byte, 1});
+  EXPECT_EQ(one.read().kind, wire::Reply::Kind::integer);
+  EXPECT_EQ(one.read_text(), "PONG");
+}
+
+// ---- too much
+
+// More replies than are kept for a client: it gets them all, when it reads them.
+TEST_F(ClientsLoadTest, AClientThatReadsLateGetsEverything) {
+  auto late = caller(), other = caller();
+  constexpr int count = 400;
+  const std::string text(30'000, 'x');
+  std::thread writer([&] {
+    for (int i = 0; i < count; ++i)
+      late.send_bytes(Caller::request("PING " + std::to_string(i) + text));
+  });
+  // Meanwhile others are served.
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(other.ask("PING"), "PONG");
+  for (int i = 0; i < count; ++i) ASSERT_EQ(late.read_text(), '"' + std::to_string(i) + text + '"');
+  writer.join();
+}
+
+// All commands are there at once, and their replies do not fit.
+TEST_F(ClientsLoadTest, ManyCommandsWithLongReplies) {
+  auto one = caller();
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += Caller::request("COMMAND DOCS");
+  bytes += Caller::request("PING");
+  one.send_bytes(bytes);
+  for (int i = 0; i < 1000; ++i) ASSERT_GT(one.read().elements.size(), 10U) << i;
+  EXPECT_EQ(one.read_text(), "PONG");
+}
+
+TEST_F(ClientsLoadTest, QuitIsAnsweredAfterLongReplies) {
+  auto one = caller();
+  std::string bytes;
+  for (int i = 0; i < 1000; ++i) bytes += Caller::request("COMMAND DOCS");
+  bytes += Caller::request("QUIT");
+  one.send_bytes(bytes);
+  std::this_thread::sleep_for(50ms);  // what is not read fills all buffers
+  for (int i = 0; i < 1000; ++i) ASSERT_GT(one.read().elements.size(), 10U) << i;
+  EXPECT_EQ(one.read_text(), "OK");
+  EXPECT_EQ(one.read_text(), "-the connection ended");
+}
+
+TEST_F(ClientsLoadTest, AClientThatNeverReadsCostsLittleAndLosesItsLocks) {
+  auto deaf = caller();
+  deaf.lock("a");
+  const int large = 4096;  // a small buffer in the kernel
+  ::setsockopt(deaf.socket().get(), SOL_SOCKET, SO_RCVBUF, &large, sizeof large);
+  const timeval soon{.tv_sec = 0, .tv_usec = 200'000};
+  ::setsockopt(deaf.socket().get(), SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon);
+  const auto request = Caller::request("PING " + std::string(60'000, 'x'));
+  std::size_t sent = 0;
+  while (sent < (std::size_t{64} << 20) && net::write_all(deaf.socket(), request))
+    sent += request.size();
+  EXPECT_LT(sent, std::size_t{64} << 20);  // the node stopped to read
+  auto other = caller();
+  EXPECT_EQ(other.ask("PING"), "PONG");
+  deaf.hang_up();
+  EXPECT_GT(other.lock("a"), 0);
+}
+
+TEST_F(ClientsLoadTest, CommandsBehindAWaitAreNotReadWithoutEnd) {
+  auto holder = caller();
+  auto one = caller();
+  holder.lock("a");
+  one.send("LOCK a");
+  ASSERT_TRUE(eventually([&] { return cluster_[0].locks().statistics().waiters == 1; }));
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) bytes += Caller::request("PING " + std::to_string(i));
+  one.send_bytes(bytes);
+  EXPECT_TRUE(one.is_silent());
+  EXPECT_EQ(holder.ask("UNLOCK a"), "1");
+  EXPECT_EQ(one.read().kind, wire::Reply::Kind::integer);
+  for (int i = 0; i < 5000; ++i) ASSERT_EQ(one.read_text(), '"' + std::to_string(i) + '"');
+}
+
+// ---- many
+
+TEST_F(ClientsLoadTest, FiveHundredClients) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  constexpr std::size_t count = 500;
+  std::vector<Caller> callers;
+  callers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    callers.push_back(caller());
+    callers.back().send("LOCK a");
+    callers.back().send("UNLOCK a");
+  }
+  std::vector<std::int64_t> fences;
+  for (auto& each : callers) {
+    fences.push_back(each.read().integer);
+    EXPECT_EQ(each.read_text(), "1");
+  }
+  std::sort(fences.begin(), fences.end());
+  EXPECT_EQ(std::adjacent_find(fences.begin(), fences.end()), fences.end());
+  EXPECT_GT(fences.front(), 0);
+  EXPECT_EQ(cluster_[0].clients(), count);
+  callers.clear();
+  EXPECT_TRUE(eventually([&] { return cluster_[0].clients() == 0; }));
+  EXPECT_EQ(cluster_[0].locks().statistics().holders, 0);
+}
+
+TEST_F(ClientsLoadTest, OneClientMayWaitForManyLocks) {
+  auto holder = caller(3), one = caller(3);
+  std::string locks, waits;
+  constexpr int count = 2000;
+  for (int i = 0; i < count; ++i) {
+    locks += Caller::request("LOCK l" + std::to_string(i));
+    waits += Caller::request("LOCK l" + std::to_string(i) + " ASYNC");
+  }
+  std::thread writer([&] { holder.send_bytes(locks); });
+  for (int i = 0; i < count; ++i) ASSERT_GT(holder.read().integer, 0);
+  writer.join();
+  writer = std::thread([&] { one.send_bytes(waits); });
+  for (int i = 0; i < count; ++i) ASSERT_EQ(one.read().integer, i + 1);
+  writer.join();
+  EXPECT_EQ(cluster_[0].locks().statistics().waiters, count);
+  holder.hang_up();
+  for (int i = 0; i < count; ++i) ASSERT_EQ(one.read().kind, wire::Reply::Kind::push);
+  one.hang_up();
+  EXPECT_TRUE(eventually([&] { return cluster_[0].locks().statistics().holders == 0; }));
+}
+
+}  // namespace
+}  // namespace turno::port

@@ -1,0 +1,121 @@
+// The engine of one algorithm.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "table/engine.h"
+
+namespace turno::table {
+
+template <Protocol P>
+class EngineOf final : public Engine {
+ public:
+  using Desk = cluster::Desk<P>;
+  using Message = typename Desk::Message;
+  using Out = typename Desk::Out;
+  struct EntryOf final : Entry {
+    Desk desk;
+  };
+
+  [[nodiscard]] const Info& info() const override { return P::info; }
+  [[nodiscard]] std::span<const Departure> departures() const override {
+    if constexpr (requires { P::departures; }) return P::departures;
+    return {};
+  }
+  [[nodiscard]] std::unique_ptr<Entry> make_entry() const override {
+    return std::make_unique<EntryOf>();
+  }
+
+  Result step(Entry& entry, Stage& stage, const cluster::DeskEvent& event) override {
+    Out out;
+    auto& desk = of(entry);
+    desk.step(stage.context(entry), event, out);
+    if (!out.sends().empty())
+      out.for_each_send(stage.self, stage.size(), [&](NodeId to, const Message& message) {
+        post(entry, stage, to, message);
+      });
+    if constexpr (HasTimers<P>) stage.alarms.assign(out.alarms().begin(), out.alarms().end());
+    return {.granted = out.granted(),
+            .user = out.user,
+            .refused = out.refused,
+            .spot = out.spot,
+            .done = out.done,
+            .spoilt = out.spoilt,
+            .began = desk.turn.began,
+            .instance = desk.part(),
+            .lives = desk.home.lives(),
+            .idle = desk.idle(stage.ledger, stage.rules)};
+  }
+  Result look(const Entry& entry, const Stage& stage) const override {
+    const auto& desk = of(entry);
+    return {.began = desk.turn.began,
+            .instance = desk.part(),
+            .lives = desk.home.lives(),
+            .idle = desk.idle(stage.ledger, stage.rules)};
+  }
+
+  std::optional<Result> receive(Entry& entry, Stage& stage, NodeId from, NoteKind kind,
+                                cluster::Instance instance, wire::Reader& body) override {
+    Message message{{.kind = kind, .instance = instance}};
+    const wire::Limits limits{static_cast<std::uint32_t>(stage.size()), stage.epoch};
+    if (!decode(body, message, limits)) return {};
+    return step(entry, stage,
+                {.kind = cluster::DeskEvent::Kind::receive, .from = from, .note = &message});
+  }
+
+  void begin_home(Entry& entry, const Stage& stage, bool was_its_home) override {
+    of(entry).begin_home(stage.ledger, was_its_home);
+  }
+  void take_orphans(Entry& entry, Entry& foundling) override {
+    of(entry).take_orphans(of(foundling));
+  }
+
+  [[nodiscard]] const cluster::Turn& turn(const Entry& entry) const override {
+    return of(entry).turn;
+  }
+  [[nodiscard]] std::size_t orphans(const Entry& entry) const override {
+    return of(entry).orphans.size();
+  }
+
+  [[nodiscard]] std::vector<Count> messages() const override {
+    return counts(P::Message::kinds, by_kind_, 0);
+  }
+  [[nodiscard]] std::vector<Count> control() const override {
+    return counts(cluster::Note::kinds, control_, 1);  // all but "protocol"
+  }
+
+ private:
+  template <std::size_t n>
+  using Counters = std::array<std::atomic<std::uint64_t>, n>;
+
+  template <std::size_t n>
+  static std::vector<Count> counts(const std::array<std::string_view, n>& kinds,
+                                   const Counters<n>& counters, std::size_t first) {
+    std::vector<Count> result;
+    for (std::size_t i = first; i < n; ++i)
+      result.push_back({kinds[i], counters[i].load(std::memory_order_relaxed)});
+    return result;
+  }
+
+  static Desk& of(Entry& entry) { return static_cast<EntryOf&>(entry).desk; }
+  static const Desk& of(const Entry& entry) { return static_cast<const EntryOf&>(entry).desk; }
+
+  void post(const Entry& entry, Stage& stage, NodeId to, const Message& message) {
+    if (to.index() >= stage.links.size() || to == stage.self) return;  // a peer made this up
+    auto& counter = message.kind == NoteKind::protocol
+                        ? by_kind_[static_cast<std::size_t>(message.inner.kind)]
+                        : control_[static_cast<std::size_t>(message.kind)];
+    counter.fetch_add(1, std::memory_order_relaxed);
+    const auto& link = stage.links[to.index()];
+    if (link->append(stage.epoch, global_instance(entry.home, message.instance),
+                     frame_kind(message.kind),
+                     [&](wire::Writer& body) { encode(body, entry.name, message); }))
+      stage.waiting_links.push_back(link);
+  }
+
+  Counters<P::Message::kinds.size()> by_kind_{};
+  Counters<cluster::Note::kinds.size()> control_{};
+};
+
+}  // namespace turno::table

@@ -1,0 +1,98 @@
+// One named thing at one node: its desk, and who of the node's own users has it.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <boost/intrusive/list.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "cluster/line.h"
+#include "core/fence.h"
+#include "core/node_id.h"
+
+namespace turno::table {
+
+using Clock = std::chrono::steady_clock;
+
+// To a few milliseconds, and cheap.
+[[nodiscard]] Clock::time_point coarse_now();
+
+// Who asks for locks: a client's connection, or a program with an embedded node. Lives longer than
+// all it asks for.
+struct Owner {
+  std::uint64_t session = 0;
+  std::string client;  // a name for people
+};
+
+// What is put off until the table is unlocked: system calls, above all.
+class Afterwards {
+ public:
+  void add(std::function<void()> work) { works_.push_back(std::move(work)); }
+  [[nodiscard]] bool empty() const { return works_.empty(); }
+  void run() {
+    for (auto& work : works_) work();
+  }
+
+ private:
+  boost::container::small_vector<std::function<void()>, 2> works_;
+};
+
+// A place in the line for a lock. Lives until it is settled or withdrawn.
+class Waiter {
+ public:
+  // refused: it only tried. failed: it was withdrawn, or the node ends.
+  enum class State : std::uint8_t { idle, waiting, granted, refused, failed };
+
+  explicit Waiter(const Owner& asker) : owner(&asker) {}
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  // Granted, refused or failed. Called with the table locked: it may take note of it, and wake
+  // somebody afterwards. By then this waiter may be gone. Not called if the lock is granted or
+  // refused at once.
+  virtual void settled(Afterwards& afterwards) = 0;
+
+  [[nodiscard]] cluster::UserId id() const { return reinterpret_cast<std::uintptr_t>(this); }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): to the desk a user is a number, and this one's is it
+  static Waiter& of(cluster::UserId id) { return *reinterpret_cast<Waiter*>(id); }
+
+  const Owner* owner;
+  Clock::time_point since{};
+  State state = State::idle;
+  bool pins = false;  // the grant keeps a pointer to the entry, until LockTable::give_back
+  Fence fence;        // of the grant
+  cluster::Line::Spot spot = cluster::Line::nowhere;
+
+ protected:
+  ~Waiter() = default;
+};
+
+struct HomeTag;
+struct WatchTag;
+using HomeHook = boost::intrusive::list_base_hook<boost::intrusive::tag<HomeTag>>;
+using WatchHook = boost::intrusive::list_base_hook<boost::intrusive::tag<WatchTag>>;
+
+struct Entry : HomeHook, WatchHook {
+  Entry() = default;
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  virtual ~Entry() = default;
+
+  std::string name;  // empty: messages of it came before it was known what it is
+  NodeId home;
+  std::uint64_t instance = 0;  // in which it takes part, numbered for the whole cluster; 0: none
+
+  const Owner* owner = nullptr;  // who has it
+  Fence fence;                   // of that grant
+  Fence turn;                    // with which this node's turn began
+  Clock::time_point held_since{};
+  Clock::time_point turn_since{};  // when this node's turn began
+  Clock::time_point touched{};     // at the home: when somebody last used it, as far as it knows
+  std::uint32_t waiting = 0;       // users in the desk's line
+  std::uint32_t pins = 0;          // those who keep a pointer to it
+};
+
+}  // namespace turno::table

@@ -1,0 +1,45 @@
+// The lock of a lock table.
+#pragma once
+
+#include <utility>
+
+#include "table/lock_table.h"
+
+namespace turno::table {
+
+class LockTable::Locked {
+ public:
+  // What comes from the network goes first: a thread that locks and unlocks in a tight loop would
+  // else keep it out, and others in the cluster would not get their turn.
+  enum class Who : std::uint8_t { anybody, polite, network };
+
+  explicit Locked(LockTable& table, Who who = Who::anybody) : table_(table) {
+    if (who == Who::network) {
+      table_.network_waits_.store(true, std::memory_order_relaxed);
+      table_.mutex_.lock();
+      table_.network_waits_.store(false, std::memory_order_relaxed);
+      return;
+    }
+    if (who == Who::polite)
+      while (table_.network_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
+    table_.mutex_.lock();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  ~Locked() {
+    if (table_.afterwards_.empty() && table_.stage_.waiting_links.empty()) {
+      table_.mutex_.unlock();
+      return;
+    }
+    auto afterwards = std::exchange(table_.afterwards_, {});
+    auto links = std::exchange(table_.stage_.waiting_links, {});
+    table_.mutex_.unlock();
+    for (const auto& link : links) link->flush();
+    afterwards.run();
+  }
+
+ private:
+  LockTable& table_;
+};
+
+}  // namespace turno::table

@@ -1,0 +1,104 @@
+#include "table/sightings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "wire/frame.h"
+
+namespace turno::table {
+
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::IsEmpty;
+
+Sighting holder() {
+  return {.lock = std::string("a\0b", 3),
+          .client = "10.0.0.1:4711",
+          .session = 77,
+          .holds = true,
+          .fence = Fence::at(3, 5),
+          .age = 1234ms,
+          .waiting = 9};
+}
+
+std::vector<Sighting> through_the_wire(const std::vector<Sighting>& sightings) {
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode_sightings(out, sightings);
+  wire::Reader in(bytes);
+  auto result = decode_sightings(in);
+  EXPECT_TRUE(in.ok());
+  EXPECT_EQ(in.remaining(), 0U);
+  return result;
+}
+
+TEST(Sightings, ArriveAsTheyWere) {
+  EXPECT_THAT(through_the_wire({}), IsEmpty());
+  const auto seen = through_the_wire({holder(), {.lock = "b", .client = "", .age = 0ms}});
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].lock, holder().lock);
+  EXPECT_EQ(seen[0].client, holder().client);
+  EXPECT_EQ(seen[0].session, 77U);
+  EXPECT_TRUE(seen[0].holds);
+  EXPECT_EQ(seen[0].fence, Fence::at(3, 5));
+  EXPECT_EQ(seen[0].age, 1234ms);
+  EXPECT_EQ(seen[0].waiting, 9U);
+  EXPECT_FALSE(seen[1].holds);
+}
+
+TEST(Sightings, LongClientNamesAreCut) {
+  auto sighting = holder();
+  sighting.client = std::string(70'000, 'x');
+  EXPECT_EQ(through_the_wire({sighting})[0].client, std::string(256, 'x'));
+}
+
+TEST(Sightings, AsManyAsAreSentFitIntoAFrame) {
+  auto sighting = holder();
+  sighting.lock = std::string(LockTable::longest_name, 'x');
+  sighting.client = std::string(1000, 'x');
+  sighting.session = sighting.fence.value = sighting.waiting = ~std::uint64_t{0};
+  sighting.age = std::chrono::milliseconds::max();
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode_sightings(out, std::vector<Sighting>(most_sightings, sighting));
+  EXPECT_LT(bytes.size(), wire::max_frame - 100);
+  wire::Reader in(bytes);
+  EXPECT_EQ(decode_sightings(in).size(), most_sightings);
+}
+
+TEST(Sightings, OfWhatIsCutShortTheBeginningIsRead) {
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode_sightings(out, {holder(), holder(), holder()});
+  std::size_t most = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    wire::Reader in(std::string_view(bytes).substr(0, size));
+    const auto count = decode_sightings(in).size();
+    EXPECT_GE(count, most);
+    most = std::max(most, count);
+  }
+  EXPECT_EQ(most, 2U);
+}
+
+TEST(Sightings, GarbageGivesNothingMuch) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes(random() % 100, '\0');
+    for (auto& byte : bytes) byte = static_cast<char>(random());
+    wire::Reader in(bytes);
+    EXPECT_LE(decode_sightings(in).size(), bytes.size() / 7);
+  }
+  // A number of sightings that nobody could send.
+  std::string bytes;
+  wire::Writer(bytes).varint(~std::uint64_t{0});
+  bytes += std::string(100'000, '\0');
+  wire::Reader in(bytes);
+  EXPECT_EQ(decode_sightings(in).size(), most_sightings);
+}
+
+}  // namespace
+}  // namespace turno::table
