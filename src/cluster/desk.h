@@ -70,10 +70,11 @@ struct DeskEvent {
 template <class Message>
 struct Outcome : Effects<Message> {
   UserId user = no_user;            // who goes in
-  UserId refused = no_user;         // whose attempt has failed
   Line::Spot spot = Line::nowhere;  // where the user that asked stands now
   bool done = true;                 // false: there was nobody to leave or to withdraw
   bool spoilt = false;              // a message could not be, and the instance ends for it
+  // Not beside `user`: compilers would copy both at once, and wait for what was just written.
+  UserId refused = no_user;  // whose attempt has failed
 };
 
 template <Protocol P>

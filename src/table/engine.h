@@ -40,12 +40,12 @@ class Engine {
  public:
   // What came of a step, and how the desk stands after it.
   struct Result {
-    std::optional<Fence> granted;
-    cluster::UserId user = cluster::no_user;     // who goes in
-    cluster::UserId refused = cluster::no_user;  // who tried in vain
+    cluster::UserId user = cluster::no_user;  // who goes in
+    Fence granted;                            // to it
     cluster::Line::Spot spot = cluster::Line::nowhere;
-    bool done = true;     // false: there was nobody to leave or to withdraw
-    bool spoilt = false;  // a peer sent what cannot be
+    bool done = true;                            // false: there was nobody to leave or to withdraw
+    bool spoilt = false;                         // a peer sent what cannot be
+    cluster::UserId refused = cluster::no_user;  // who tried in vain
 
     Fence began;  // of this node's turn
     cluster::Instance instance = 0;

@@ -36,12 +36,12 @@ class EngineOf final : public Engine {
         post(entry, stage, to, message);
       });
     if constexpr (HasTimers<P>) stage.alarms.assign(out.alarms().begin(), out.alarms().end());
-    return {.granted = out.granted(),
-            .user = out.user,
-            .refused = out.refused,
+    return {.user = out.user,
+            .granted = out.granted().value_or(Fence{}),
             .spot = out.spot,
             .done = out.done,
             .spoilt = out.spoilt,
+            .refused = out.refused,
             .began = desk.turn.began,
             .instance = desk.part(),
             .lives = desk.home.lives(),

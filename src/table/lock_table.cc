@@ -158,7 +158,7 @@ void LockTable::leave(Entry& entry) {
   entry.owner = nullptr;
   Statistics::add(statistics_.released);
   Statistics::add<std::int64_t>(statistics_.holders, -1);
-  const bool tired = entry.waiting > 0 && coarse_now() - entry.turn_since >= options_.longest_turn;
+  const bool tired = entry.waiting > 0 && now() - entry.turn_since >= options_.longest_turn;
   step(entry, {.kind = Event::Kind::leave, .fence = entry.fence, .tired = tired});
 }
 
@@ -196,8 +196,8 @@ void LockTable::note_spoilt(const Entry& entry) {
 void LockTable::let_in(Entry& entry, const Result& result) {
   auto& waiter = Waiter::of(result.user);
   entry.owner = waiter.owner;
-  entry.fence = waiter.fence = *result.granted;
-  entry.held_since = coarse_now();
+  entry.fence = waiter.fence = result.granted;
+  entry.held_since = now();
   if (entry.turn != result.began) {
     entry.turn = result.began;
     entry.turn_since = entry.held_since;
@@ -255,9 +255,11 @@ void LockTable::keep_indices(Entry& entry, const Result& result, bool used) {
 void LockTable::touch(Entry& entry, bool lives, bool used) {
   auto& hook = static_cast<HomeHook&>(entry);
   if (hook.is_linked() && lives && !used) return;
+  // In its place already: the list is in the order of these times.
+  if (hook.is_linked() && lives && entry.touched == now()) return;
   if (hook.is_linked()) homes_.erase(homes_.iterator_to(entry));
   if (!lives) return;
-  entry.touched = coarse_now();
+  entry.touched = now();
   homes_.push_back(entry);
 }
 

@@ -133,6 +133,11 @@ class LockTable {
   void settle(Waiter& waiter, Waiter::State state);
   void keep_indices(Entry& entry, const Result& result, bool used);
   void touch(Entry& entry, bool lives, bool used);
+  // The same as long as the table stays locked.
+  [[nodiscard]] Clock::time_point now() {
+    if (now_ == Clock::time_point{}) now_ = coarse_now();
+    return now_;
+  }
   void watch(Entry& entry);
   void set_alarms(std::uint64_t instance);
   void due(Clock::time_point at);
@@ -185,6 +190,7 @@ class LockTable {
   };
   std::map<Due, Clock::time_point> alarms_;  // of algorithms
   Clock::time_point next_tick_ = Clock::time_point::max();
+  Clock::time_point now_;  // see now()
   std::atomic<bool> worn_{false};
   bool ended_ = false;
   Statistics statistics_;

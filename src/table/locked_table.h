@@ -18,11 +18,13 @@ class LockTable::Locked {
       table_.network_waits_.store(true, std::memory_order_relaxed);
       table_.mutex_.lock();
       table_.network_waits_.store(false, std::memory_order_relaxed);
+      table_.now_ = {};
       return;
     }
     if (who == Who::polite)
       while (table_.network_waits_.load(std::memory_order_relaxed)) std::this_thread::yield();
     table_.mutex_.lock();
+    table_.now_ = {};
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
