@@ -355,13 +355,13 @@ Outcome shell(const std::string& command) {
 TEST(TwoPrograms, TurnoAloneSaysWhatIsMissing) {
   const Scratch scratch;
   std::filesystem::copy(TURNO_BINARY, scratch / "turno");
-  const auto alone = shell("PATH= '" + (scratch / "turno") + "' sim nxr");
+  const auto alone = shell("PATH=/nowhere '" + (scratch / "turno") + "' sim nxr");
   EXPECT_EQ(alone.status, 125);
   EXPECT_NE(alone.output.find("'sim' is a command of the program turno-lab"), std::string::npos)
       << alone.output;
-  EXPECT_EQ(shell("PATH= '" + (scratch / "turno") + "' --version").status, 0);
+  EXPECT_EQ(shell("PATH=/nowhere '" + (scratch / "turno") + "' --version").status, 0);
   // Completion does without.
-  const auto script = shell("PATH= '" + (scratch / "turno") + "' completion bash");
+  const auto script = shell("PATH=/nowhere '" + (scratch / "turno") + "' completion bash");
   EXPECT_EQ(script.status, 0);
   EXPECT_NE(script.output.find("nxr-bh"), std::string::npos);
 }
