@@ -5,7 +5,7 @@
 #include "cli/frame/completion_command.h"
 #include "cli/frame/lab_program.h"
 #include "cli/frame/program.h"
-#include "table/engine.h"
+#include "table/engine_names.h"
 
 namespace turno::cli {
 

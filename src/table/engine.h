@@ -14,6 +14,7 @@
 #include "core/protocol.h"
 #include "net/link.h"
 #include "table/desk_frames.h"
+#include "table/engine_names.h"
 #include "table/entry.h"
 
 namespace turno::table {
@@ -98,7 +99,5 @@ class Engine {
 
 // Nothing: there is no such lock algorithm.
 std::unique_ptr<Engine> make_engine(std::string_view algorithm);
-// The names of all, in the order of protocols/algorithms.list.
-std::vector<std::string_view> engine_names();
 
 }  // namespace turno::table
