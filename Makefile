@@ -6,7 +6,7 @@ TURNO := build/release/turno
 LOCKS := $(shell awk '$$1 == "lock" { print $$2 }' src/protocols/algorithms.list)
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 bootstrap: ## Install the Debian packages that are missing
 	@scripts/bootstrap
