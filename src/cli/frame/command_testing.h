@@ -17,10 +17,8 @@ struct Outcome {
   std::string output;  // standard output and standard error together
 };
 
-inline Outcome turno(const std::string& arguments) {
-  std::string command = TURNO_BINARY;
-  command.append(" ").append(arguments).append(" 2>&1");
-  auto* pipe = ::popen(command.c_str(), "r");
+inline Outcome shell(const std::string& command) {
+  auto* pipe = ::popen((command + " 2>&1").c_str(), "r");
   Outcome outcome;
   std::array<char, 4096> buffer{};
   while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe))
@@ -28,6 +26,10 @@ inline Outcome turno(const std::string& arguments) {
   const auto status = ::pclose(pipe);
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;
+}
+
+inline Outcome turno(const std::string& arguments) {
+  return shell(std::string(TURNO_BINARY) + " " + arguments);
 }
 
 inline boost::json::object parsed(const Outcome& outcome) {

@@ -19,7 +19,7 @@ inline constexpr std::array lab_commands = {
     LabCommand{"algorithms", "List the algorithms"},
     LabCommand{"sim", "Simulate one algorithm"},
     LabCommand{"check", "Explore every interleaving of a small system"},
-    LabCommand{"compare", "Run all lock algorithms on one workload"},
+    LabCommand{"compare", "Compare the lock algorithms on the same workloads"},
     LabCommand{"quorums", "Construct quorums, beside the smallest possible"},
 };
 

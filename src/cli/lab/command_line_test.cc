@@ -20,6 +20,7 @@ namespace json = boost::json;
 using testing::expect_fields;
 using testing::Outcome;
 using testing::parsed;
+using testing::shell;
 using testing::turno;
 
 // A directory that is gone after the test.
@@ -338,18 +339,6 @@ TEST(Trace, OnAFullDiskLeavesTheOldFile) {
   EXPECT_EQ(contents(disk + "/run.jsonl"), "the old one\n");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(disk), {}), 1);
   EXPECT_EQ(std::system(("umount " + disk).c_str()), 0);
-}
-
-// What a command printed, on both streams, and its exit status.
-Outcome shell(const std::string& command) {
-  auto* pipe = ::popen(("(" + command + ") 2>&1").c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.output.append(buffer.data(), got);
-  const auto status = ::pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
 }
 
 TEST(TwoPrograms, TurnoAloneSaysWhatIsMissing) {

@@ -12,8 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::size_t read_size = std::size_t{16} << 10;
 constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
-constexpr std::size_t most_waits = 100'000;                  // of one client
-constexpr std::size_t most_held = 100'000;                   // of one client
+constexpr std::size_t most_locks = 100'000;                  // that one client holds or waits for
 // A try is answered by the lock's home or its algorithm; only if that is stopped, it takes so long.
 constexpr auto longest_try = 1s;
 
@@ -139,12 +138,9 @@ void Session::lock(const Wanted& wanted) {
     return reply_.error("HELD", "this session " +
                                     std::string(held_.contains(name) ? "holds '" : "waits for '") +
                                     name + "' already and would wait for itself");
-  if (waits_.size() >= most_waits)
-    return reply_.error(
-        "ERR", "this session waits for too many locks: at most " + std::to_string(most_waits));
-  if (held_.size() + waits_.size() >= most_held)
+  if (held_.size() + waits_.size() >= most_locks)
     return reply_.error("ERR", "this session holds or waits for too many locks: at most " +
-                                   std::to_string(most_held));
+                                   std::to_string(most_locks));
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
