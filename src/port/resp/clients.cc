@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "port/resp/connection.h"
 #include "port/resp/session.h"
 
 namespace turno::port {
@@ -11,22 +12,33 @@ Clients::Clients(Host& host, std::vector<net::Fd> sockets) : host_(host) {
     acceptors_.push_back(std::make_unique<net::Acceptor>(
         host.loop(), std::move(socket), [this](net::Fd made) { admit(std::move(made)); }));
 }
-Clients::~Clients() = default;
+
+Clients::~Clients() {
+  *alive_ = false;
+  end();
+}
 
 void Clients::admit(net::Fd socket) {
-  ++connections_;
-  auto session = std::make_unique<Session>(*this, std::move(socket));
-  const auto id = session->id();
-  sessions_.emplace(id, std::move(session));
+  ++admitted_;
+  auto owned = std::make_unique<Session>(host_);
+  auto& session = *owned;
+  sessions_.emplace(session.id(), std::move(owned));
+  auto connection = std::make_unique<Connection>(*this, std::move(socket), session);
+  const auto id = connection->id();
+  connections_.emplace(id, std::move(connection));
 }
 
-void Clients::remove(Session& session) {
-  session.close();
-  auto node = sessions_.extract(session.id());
+void Clients::remove(Connection& connection) {
+  connection.close();
+  auto node = connections_.extract(connection.id());
   if (node.empty()) return;
-  // It may be at work right now: it goes when its work is done.
-  host_.loop().later([gone = std::shared_ptr<Session>(std::move(node.mapped()))] {});
+  leaving_.push_back(std::move(node.mapped()));
+  host_.loop().later([this, alive = alive_] {
+    if (*alive) leaving_.clear();
+  });
 }
+
+void Clients::left(Session& session) { sessions_.erase(session.id()); }
 
 void Clients::lost(const Owner& owner, const std::string& lock, Fence fence,
                    std::string_view reason) {
@@ -38,6 +50,8 @@ void Clients::lost(const Owner& owner, const std::string& lock, Fence fence,
 
 void Clients::end() {
   acceptors_.clear();
+  leaving_.clear();
+  connections_.clear();
   sessions_.clear();
 }
 

@@ -6,13 +6,13 @@
 #include <charconv>
 #include <optional>
 
-#include "port/resp/session.h"
+#include "port/resp/connection.h"
 
 namespace turno::port {
 
 namespace {
 
-using Arguments = Session::Arguments;
+using Arguments = Connection::Arguments;
 
 bool same(std::string_view text, std::string_view capitals) {
   return text.size() == capitals.size() &&
@@ -37,12 +37,12 @@ std::optional<std::chrono::milliseconds> milliseconds(std::string_view text) {
   return std::chrono::milliseconds(*value);
 }
 
-bool good_name(Session& session, std::string_view name) {
+bool good_name(Connection& connection, std::string_view name) {
   if (!name.empty() && name.size() <= LockTable::longest_name) return true;
-  session.reply().error("ERR", name.empty()
-                                   ? std::string("a lock needs a name")
-                                   : "the name is too long: at most " +
-                                         std::to_string(LockTable::longest_name) + " bytes");
+  connection.reply().error("ERR", name.empty()
+                                      ? std::string("a lock needs a name")
+                                      : "the name is too long: at most " +
+                                            std::to_string(LockTable::longest_name) + " bytes");
   return false;
 }
 
@@ -55,66 +55,66 @@ bool good_client_name(std::string_view name) {
 constexpr std::string_view bad_client_name =
     "a client name has at most 256 bytes, no spaces and no control characters";
 
-std::optional<Fence> fence_in(Session& session, std::string_view text) {
+std::optional<Fence> fence_in(Connection& connection, std::string_view text) {
   const auto value = number<std::uint64_t>(text);
   if (!value || *value == 0) {
-    session.reply().error("ERR", "'" + std::string(text) + "' is no fence");
+    connection.reply().error("ERR", "'" + std::string(text) + "' is no fence");
     return {};
   }
   return Fence{*value};
 }
 
-void lock(Session& session, Arguments arguments) {
-  Session::Wanted wanted{.name = arguments[1]};
-  if (!good_name(session, wanted.name)) return;
+void lock(Connection& connection, Arguments arguments) {
+  Connection::Wanted wanted{.name = arguments[1]};
+  if (!good_name(connection, wanted.name)) return;
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const auto option = arguments[i];
     if (same(option, "ASYNC")) {
-      if (session.reply().protocol() < 3)
-        return session.reply().error("ERR", "ASYNC needs RESP3: say HELLO 3 first");
+      if (connection.reply().protocol() < 3)
+        return connection.reply().error("ERR", "ASYNC needs RESP3: say HELLO 3 first");
       wanted.async = true;
       continue;
     }
     const bool timeout = same(option, "TIMEOUT");
     if (!timeout && !same(option, "TTL"))
-      return session.reply().error("ERR", "unknown option '" + std::string(option) +
-                                              "': there are TIMEOUT ms, TTL ms and ASYNC");
+      return connection.reply().error("ERR", "unknown option '" + std::string(option) +
+                                                 "': there are TIMEOUT ms, TTL ms and ASYNC");
     const auto value = i + 1 < arguments.size() ? milliseconds(arguments[++i]) : std::nullopt;
     if (!value || (!timeout && value->count() == 0))
-      return session.reply().error(
+      return connection.reply().error(
           "ERR", std::string(timeout ? "TIMEOUT" : "TTL") + " needs a number of milliseconds");
     (timeout ? wanted.timeout : wanted.ttl) = *value;
   }
-  session.lock(wanted);
+  connection.lock(wanted);
 }
 
-void unlock(Session& session, Arguments arguments) {
+void unlock(Connection& connection, Arguments arguments) {
   Fence fence;
   if (arguments.size() > 2) {
-    const auto given = fence_in(session, arguments[2]);
+    const auto given = fence_in(connection, arguments[2]);
     if (!given) return;
     fence = *given;
   }
-  session.unlock(arguments[1], fence);
+  connection.reply().integer(connection.session().unlock(arguments[1], fence) ? 1 : 0);
 }
 
-void renew(Session& session, Arguments arguments) {
+void renew(Connection& connection, Arguments arguments) {
   const auto ttl = milliseconds(arguments[2]);
   if (!ttl || ttl->count() == 0)
-    return session.reply().error("ERR", "RENEW needs a number of milliseconds");
+    return connection.reply().error("ERR", "RENEW needs a number of milliseconds");
   Fence fence;
   if (arguments.size() > 3) {
-    const auto given = fence_in(session, arguments[3]);
+    const auto given = fence_in(connection, arguments[3]);
     if (!given) return;
     fence = *given;
   }
-  session.renew(arguments[1], *ttl, fence);
+  connection.reply().integer(connection.session().renew(arguments[1], *ttl, fence) ? 1 : 0);
 }
 
-void cancel(Session& session, Arguments arguments) {
+void cancel(Connection& connection, Arguments arguments) {
   const auto ticket = number<std::uint64_t>(arguments[1]);
-  if (!ticket) return session.reply().error("ERR", "a ticket is a number");
-  session.cancel(*ticket);
+  if (!ticket) return connection.reply().error("ERR", "a ticket is a number");
+  connection.reply().integer(connection.session().cancel(*ticket) ? 1 : 0);
 }
 
 // Pairs of a map.
@@ -143,23 +143,23 @@ void write_holder(wire::ReplyWriter& out, const NodeSighting& holder, std::uint6
 }
 
 // Answers when all members have answered.
-void ask(Session& session, std::string_view name,
+void ask(Connection& connection, std::string_view name,
          void (*write)(wire::ReplyWriter&, std::vector<NodeSighting>&)) {
-  session.hold_replies();
-  session.host().ask(
-      name, [&session, alive = session.alive(), write](std::vector<NodeSighting> found, bool) {
-        if (!*alive) return;
-        session.host().loop().later([&session, alive, write, found = std::move(found)]() mutable {
-          if (!*alive) return;
-          write(session.reply(), found);
-          session.go_on();
-        });
-      });
+  connection.hold_replies();
+  connection.host().ask(name, [&connection, alive = connection.alive(), write](
+                                  std::vector<NodeSighting> found, bool) {
+    if (!*alive) return;
+    connection.host().loop().later([&connection, alive, write, found = std::move(found)]() mutable {
+      if (!*alive) return;
+      write(connection.reply(), found);
+      connection.go_on();
+    });
+  });
 }
 
-void who(Session& session, Arguments arguments) {
-  if (!good_name(session, arguments[1])) return;
-  ask(session, arguments[1], [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
+void who(Connection& connection, Arguments arguments) {
+  if (!good_name(connection, arguments[1])) return;
+  ask(connection, arguments[1], [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
     const auto waiting = static_cast<std::uint64_t>(std::count_if(
         found.begin(), found.end(), [](const auto& other) { return !other.sighting.holds; }));
     // Two can be seen when the lock changed hands between two answers: the larger fence is later.
@@ -173,9 +173,9 @@ void who(Session& session, Arguments arguments) {
   });
 }
 
-void waiters(Session& session, Arguments arguments) {
-  if (!good_name(session, arguments[1])) return;
-  ask(session, arguments[1], [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
+void waiters(Connection& connection, Arguments arguments) {
+  if (!good_name(connection, arguments[1])) return;
+  ask(connection, arguments[1], [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
     found.erase(std::remove_if(found.begin(), found.end(),
                                [](const auto& other) { return other.sighting.holds; }),
                 found.end());
@@ -195,8 +195,8 @@ void waiters(Session& session, Arguments arguments) {
   });
 }
 
-void locks(Session& session, Arguments) {
-  ask(session, "", [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
+void locks(Connection& connection, Arguments) {
+  ask(connection, "", [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
     boost::unordered_flat_map<std::string_view, std::uint64_t> waiting;
     for (const auto& other : found)
       if (!other.sighting.holds) ++waiting[other.sighting.lock];
@@ -212,9 +212,9 @@ void locks(Session& session, Arguments) {
   });
 }
 
-void members(Session& session, Arguments) {
-  auto& out = session.reply();
-  const auto& view = session.host().view();
+void members(Connection& connection, Arguments) {
+  auto& out = connection.reply();
+  const auto& view = connection.host().view();
   out.array(view.size());
   for (std::size_t i = 0; i < view.size(); ++i) {
     const auto& member = view.members[i];
@@ -229,17 +229,17 @@ void members(Session& session, Arguments) {
     pairs.text("socket", member.client_socket);
     pairs.text("http", member.http_address);
     out.bulk("self");
-    out.boolean(member.id == session.host().self().id);
+    out.boolean(member.id == connection.host().self().id);
   }
 }
 
-void ping(Session& session, Arguments arguments) {
-  if (arguments.size() > 1) return session.reply().bulk(arguments[1]);
-  session.reply().simple("PONG");
+void ping(Connection& connection, Arguments arguments) {
+  if (arguments.size() > 1) return connection.reply().bulk(arguments[1]);
+  connection.reply().simple("PONG");
 }
 
-void hello(Session& session, Arguments arguments) {
-  auto& out = session.reply();
+void hello(Connection& connection, Arguments arguments) {
+  auto& out = connection.reply();
   int protocol = out.protocol();
   std::optional<std::string_view> name;
   std::size_t next = 1;
@@ -261,15 +261,15 @@ void hello(Session& session, Arguments arguments) {
                        "Syntax error in HELLO option '" + std::string(arguments[next]) + "'");
     }
   }
-  if (name) session.owner().client = *name;
+  if (name) connection.session().set_name(*name);
   out.set_protocol(protocol);
-  const auto& host = session.host();
+  const auto& host = connection.host();
   out.map(8);
   Pairs pairs{out};
   pairs.text("server", "turno");
   pairs.text("version", TURNO_VERSION);
   pairs.integer("proto", static_cast<std::uint64_t>(protocol));
-  pairs.integer("id", session.id());
+  pairs.integer("id", connection.id());
   pairs.text("mode", "cluster");
   pairs.text("role", "master");
   pairs.text("node", host.self().name);
@@ -277,21 +277,22 @@ void hello(Session& session, Arguments arguments) {
   out.array(0);
 }
 
-std::string client_info(Session& session) {
-  return "id=" + std::to_string(session.id()) + " addr=" + session.from() +
-         " name=" + session.owner().client + " locks=" + std::to_string(session.holds()) +
-         " resp=" + std::to_string(session.reply().protocol());
+std::string client_info(Connection& connection) {
+  return "id=" + std::to_string(connection.id()) + " addr=" + connection.from() +
+         " name=" + connection.session().name() +
+         " locks=" + std::to_string(connection.session().holds()) +
+         " resp=" + std::to_string(connection.reply().protocol());
 }
 
-void client(Session& session, Arguments arguments) {
-  auto& out = session.reply();
+void client(Connection& connection, Arguments arguments) {
+  auto& out = connection.reply();
   const auto what = arguments[1];
-  if (same(what, "ID")) return out.integer(static_cast<std::int64_t>(session.id()));
-  if (same(what, "INFO")) return out.bulk(client_info(session) + "\n");
-  if (same(what, "GETNAME")) return out.bulk(session.owner().client);
+  if (same(what, "ID")) return out.integer(static_cast<std::int64_t>(connection.id()));
+  if (same(what, "INFO")) return out.bulk(client_info(connection) + "\n");
+  if (same(what, "GETNAME")) return out.bulk(connection.session().name());
   if (same(what, "SETNAME") && arguments.size() == 3) {
     if (!good_client_name(arguments[2])) return out.error("ERR", bad_client_name);
-    session.owner().client = arguments[2];
+    connection.session().set_name(arguments[2]);
     return out.simple("OK");
   }
   if (same(what, "SETINFO") && arguments.size() == 4) return out.simple("OK");
@@ -302,8 +303,8 @@ void client(Session& session, Arguments arguments) {
             "name, GETNAME, ID, INFO, SETINFO");
 }
 
-std::string info_text(Session& session) {
-  auto& host = session.host();
+std::string info_text(Connection& connection) {
+  auto& host = connection.host();
   auto& locks = host.locks();
   auto& statistics = locks.statistics();
   std::uint64_t acquired = 0;
@@ -321,9 +322,9 @@ std::string info_text(Session& session) {
   line("uptime_in_seconds",
        std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - host.started()).count());
   text += "\r\n# Clients\r\n";
-  line("connected_clients", session.clients().size());
-  line("total_connections_received", session.clients().connections());
-  line("total_commands_processed", session.clients().commands());
+  line("connected_clients", connection.clients().size());
+  line("total_connections_received", connection.clients().connections());
+  line("total_commands_processed", connection.clients().commands());
   text += "\r\n# Cluster\r\n";
   line("algorithm", host.algorithm());
   line("epoch", host.view().epoch);
@@ -344,25 +345,25 @@ std::string info_text(Session& session) {
   return text;
 }
 
-void info(Session& session, Arguments) { session.reply().bulk(info_text(session)); }
+void info(Connection& connection, Arguments) { connection.reply().bulk(info_text(connection)); }
 
-void select(Session& session, Arguments arguments) {
-  if (arguments[1] == "0") return session.reply().simple("OK");
-  session.reply().error("ERR", "there is only database 0");
+void select(Connection& connection, Arguments arguments) {
+  if (arguments[1] == "0") return connection.reply().simple("OK");
+  connection.reply().error("ERR", "there is only database 0");
 }
 
-void config(Session& session, Arguments) { session.reply().map(0); }
+void config(Connection& connection, Arguments) { connection.reply().map(0); }
 
-void quit(Session& session, Arguments) {
-  session.reply().simple("OK");
-  session.quit();
+void quit(Connection& connection, Arguments) {
+  connection.reply().simple("OK");
+  connection.quit();
 }
 
-void command(Session& session, Arguments arguments);
+void command(Connection& connection, Arguments arguments);
 
 struct Command {
   std::string_view name;
-  void (*run)(Session&, Arguments);
+  void (*run)(Connection&, Arguments);
   std::size_t least, most;  // arguments, with the name
   std::string_view usage;
 };
@@ -388,8 +389,8 @@ constexpr std::array all = {
     Command{"QUIT", quit, 1, 1, "QUIT"},
 };
 
-void command(Session& session, Arguments arguments) {
-  auto& out = session.reply();
+void command(Connection& connection, Arguments arguments) {
+  auto& out = connection.reply();
   const auto what = arguments.size() > 1 ? arguments[1] : std::string_view();
   if (same(what, "COUNT")) return out.integer(static_cast<std::int64_t>(all.size()));
   if (same(what, "LIST")) {
@@ -420,18 +421,18 @@ void command(Session& session, Arguments arguments) {
 
 }  // namespace
 
-void execute(Session& session, Arguments arguments) {
+void execute(Connection& connection, Arguments arguments) {
   for (const auto& each : all) {
     if (!same(arguments[0], each.name)) continue;
     if (arguments.size() >= each.least && arguments.size() <= each.most)
-      return each.run(session, arguments);
-    return session.reply().error("ERR",
-                                 "wrong number of arguments; usage: " + std::string(each.usage));
+      return each.run(connection, arguments);
+    return connection.reply().error("ERR",
+                                    "wrong number of arguments; usage: " + std::string(each.usage));
   }
   // A web page that makes a browser send commands here gets no further.
-  if (same(arguments[0], "POST") || same(arguments[0], "HOST:")) session.quit();
-  session.reply().error("ERR", "unknown command '" + std::string(arguments[0].substr(0, 64)) +
-                                   "'; COMMAND LIST tells what there is");
+  if (same(arguments[0], "POST") || same(arguments[0], "HOST:")) connection.quit();
+  connection.reply().error("ERR", "unknown command '" + std::string(arguments[0].substr(0, 64)) +
+                                      "'; COMMAND LIST tells what there is");
 }
 
 }  // namespace turno::port

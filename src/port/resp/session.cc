@@ -1,24 +1,21 @@
 #include "port/resp/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "net/log.h"
-#include "net/socket.h"
 
 namespace turno::port {
 
 namespace {
 
 using namespace std::chrono_literals;
-constexpr std::size_t read_size = std::size_t{16} << 10;
-constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
-constexpr std::size_t most_locks = 100'000;                  // that one client holds or waits for
 // A try is answered by the lock's home or its algorithm; only if that is stopped, it takes so long.
 constexpr auto longest_try = 1s;
 
 }  // namespace
 
-// A place in a queue, for one LOCK command.
+// A place in a queue, for one wish.
 class Session::Wait final : public table::Waiter {
  public:
   Wait(Session& session, std::uint64_t number, const Wanted& wanted)
@@ -26,11 +23,11 @@ class Session::Wait final : public table::Waiter {
         name(wanted.name),
         ttl(wanted.ttl),
         ticket(number),
-        async(wanted.async),
+        asker(wanted.asker),
         session_(session) {}
 
   void settled(table::Afterwards& afterwards) override {
-    auto& loop = session_.loop();
+    auto& loop = session_.host_.loop();
     const auto work = [alive = session_.alive_, session = &session_, number = ticket] {
       if (!*alive) return;
       if (auto* wait = session->find(number)) session->settle(*wait);
@@ -45,133 +42,82 @@ class Session::Wait final : public table::Waiter {
   const std::string name;
   const std::chrono::milliseconds ttl;
   const std::uint64_t ticket;
-  const bool async;
+  Speaker* const asker;
   net::Loop::Timer timeout;
 
  private:
   Session& session_;
 };
 
-Session::Session(Clients& clients, net::Fd socket)
-    : Stream(clients.host().loop(), std::move(socket)),
-      clients_(clients),
-      from_(net::peer_of(this->socket())),
-      reply_(out(), 2) {
-  owner_.session = clients.host().next_session();
-  owner_.client = from_;
-}
+Session::Session(Host& host) : host_(host) { owner_.session = host.next_session(); }
 
 Session::~Session() {
+  end();
   *alive_ = false;
-  auto& locks = host().locks();
+}
+
+void Session::end() {
+  auto& locks = host_.locks();
   for (auto& [ticket, wait] : waits_) {
-    loop().cancel(wait->timeout);
+    host_.loop().cancel(wait->timeout);
     if (!locks.withdraw(wait->name, *wait)) locks.release(wait->name, owner_, wait->fence);
   }
   for (auto& [name, held] : held_) {
-    loop().cancel(held.ttl);
+    host_.loop().cancel(held.ttl);
     locks.release(name, owner_, held.fence);
   }
+  waits_.clear();
+  waited_names_.clear();
+  held_.clear();
 }
 
-void Session::readable() {
-  const auto room = parser_.prepare(read_size);
-  const auto size = receive(room);
-  if (ended()) return closed("closed by the client");
-  parser_.commit(size);
-  work();
-}
-
-void Session::closed(std::string_view reason) {
-  log::debug("client {} ({}): {}", owner_.client, from_, reason);
-  clients_.remove(*this);
-}
-
-void Session::work() {
-  if (working_) return;
-  working_ = true;
-  // A client that does not read its replies is answered again when it does.
-  bool more = true;
-  while (more && !waiting_ && !quitting_ && unwritten() < most_unread) {
-    more = execute_next();
-    if (!more || unwritten() >= most_unread) flush();
+void Session::leave(const Speaker& speaker) {
+  speakers_.erase(std::remove(speakers_.begin(), speakers_.end(), &speaker), speakers_.end());
+  std::vector<Wait*> orphans;
+  for (auto& [ticket, wait] : waits_)
+    if (wait->asker == &speaker) orphans.push_back(wait.get());
+  for (auto* orphan : orphans) {
+    const auto wait = take(*orphan);
+    if (!host_.locks().withdraw(wait->name, *wait))
+      host_.locks().release(wait->name, owner_, wait->fence);
   }
-  working_ = false;
-  flush();
-  // While a reply is awaited, or not read, no more is read than a little.
-  pause_reading(quitting_ ||
-                ((waiting_ || unwritten() >= most_unread) && parser_.pending() > read_size));
-  if (quitting_ && unwritten() == 0) closed("it was told goodbye");
 }
 
-// False: there is no whole command.
-bool Session::execute_next() {
-  const auto status = parser_.next();
-  if (status == wire::Status::more) return false;
-  if (status == wire::Status::error) {
-    log::warning("client {} ({}): {}", owner_.client, from_, parser_.error());
-    reply_.error("ERR", parser_.error());
-    quitting_ = true;
-    return false;
+void Session::announce(const News& news) {
+  for (auto* speaker : speakers_) speaker->tell(news);
+}
+
+Session::Asked Session::lock(const Wanted& wanted) {
+  using State = Asked::State;
+  if (wanted.asker != nullptr) {
+    if (held_.contains(wanted.name)) return {State::holds_already};
+    if (!waited_names_.empty() && waited_names_.contains(wanted.name))
+      return {State::waits_already};
   }
-  clients_.count_command();
-  execute(*this, parser_.arguments());
-  return true;
-}
-
-void Session::writable() {
-  flush();
-  if (is_open()) work();
-}
-
-void Session::go_on() {
-  waiting_ = false;
-  work();
-}
-
-// ---- locks
-
-void Session::lock(const Wanted& wanted) {
-  const std::string name(wanted.name);
-  if (!wanted.async &&
-      (held_.contains(name) || (!waited_names_.empty() && waited_names_.contains(name))))
-    return reply_.error("HELD", "this session " +
-                                    std::string(held_.contains(name) ? "holds '" : "waits for '") +
-                                    name + "' already and would wait for itself");
-  if (held_.size() + waits_.size() >= most_locks)
-    return reply_.error("ERR", "this session holds or waits for too many locks: at most " +
-                                   std::to_string(most_locks));
+  if (held_.size() + waits_.size() >= most_locks) return {State::too_many};
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
-  if (wanted.async) reply_.integer(static_cast<std::int64_t>(ticket));
   const bool trying = wanted.timeout == 0ms;
-  auto& locks = host().locks();
+  auto& locks = host_.locks();
   if (trying ? locks.attempt(wait.name, wait) : locks.acquire(wait.name, wait)) {
     keep(wait.name, wait.fence, wait.ttl);
-    if (!wanted.async) return reply_.integer(static_cast<std::int64_t>(wait.fence.value));
-    reply_.push(4);
-    reply_.bulk("granted");
-    reply_.integer(static_cast<std::int64_t>(ticket));
-    reply_.bulk(wait.name);
-    reply_.integer(static_cast<std::int64_t>(wait.fence.value));
-    return;
+    return {State::granted, ticket, wait.fence};
   }
-  if (wait.state == table::Waiter::State::refused) return tell_timeout(wait);
+  if (wait.state == table::Waiter::State::refused) return {State::refused, ticket};
   waits_.emplace(ticket, std::move(owned));
-  ++waited_names_[name];
-  if (!wanted.async) hold_replies();
+  ++waited_names_[wait.name];
   if (wait.state == table::Waiter::State::failed) {
-    loop().later([alive = alive_, this, ticket] {
+    host_.loop().later([alive = alive_, this, ticket] {
       if (!*alive) return;
       if (auto* late = find(ticket)) settle(*late);
     });
-    return;
+  } else if (wanted.timeout >= 0ms) {
+    wait.timeout = host_.loop().after(trying ? longest_try : wanted.timeout, [this, ticket] {
+      if (auto* late = find(ticket)) expired(*late);
+    });
   }
-  if (wanted.timeout < 0ms) return;
-  wait.timeout = loop().after(trying ? longest_try : wanted.timeout, [this, ticket] {
-    if (auto* late = find(ticket)) expired(*late);
-  });
+  return {State::waiting, ticket};
 }
 
 Session::Wait* Session::find(std::uint64_t ticket) {
@@ -181,114 +127,103 @@ Session::Wait* Session::find(std::uint64_t ticket) {
 
 // Granted, refused, or the node ends.
 void Session::settle(Wait& wait) {
-  if (wait.state == table::Waiter::State::refused) {
-    tell_timeout(wait);
-    return conclude(wait);
-  }
-  const bool granted = wait.state == table::Waiter::State::granted;
-  if (granted) keep(wait.name, wait.fence, wait.ttl);
-  const auto fence = static_cast<std::int64_t>(wait.fence.value);
-  constexpr std::string_view ending = "the node ends; the lock was not taken";
-  if (wait.async) {
-    reply_.push(4);
-    reply_.bulk(granted ? "granted" : "failed");
-    reply_.integer(static_cast<std::int64_t>(wait.ticket));
-    reply_.bulk(wait.name);
-    if (granted) {
-      reply_.integer(fence);
-    } else {
-      reply_.bulk(ending);
-    }
-  } else if (granted) {
-    reply_.integer(fence);
+  using State = table::Waiter::State;
+  if (wait.state == State::granted) {
+    keep(wait.name, wait.fence, wait.ttl);
+    conclude(wait, News::Kind::granted);
   } else {
-    reply_.error("UNAVAILABLE", ending);
+    conclude(wait, wait.state == State::refused ? News::Kind::timeout : News::Kind::failed);
   }
-  conclude(wait);
 }
 
 void Session::expired(Wait& wait) {
   // Too late: it was granted a moment ago, and that is on its way.
-  if (!host().locks().withdraw(wait.name, wait)) return;
-  tell_timeout(wait);
-  conclude(wait);
+  if (!host_.locks().withdraw(wait.name, wait)) return;
+  conclude(wait, News::Kind::timeout);
 }
 
-// Not in time, or somebody is in the way of a try.
-void Session::tell_timeout(const Wait& wait) {
-  if (!wait.async) return reply_.null();
-  reply_.push(3);
-  reply_.bulk("timeout");
-  reply_.integer(static_cast<std::int64_t>(wait.ticket));
-  reply_.bulk(wait.name);
+void Session::conclude(Wait& wait, News::Kind kind) {
+  const auto ended = take(wait);
+  const News news{.kind = kind,
+                  .lock = ended->name,
+                  .ticket = ended->ticket,
+                  .fence = ended->fence,
+                  .reason = "the node ends; the lock was not taken"};
+  if (ended->asker != nullptr) return ended->asker->answer(news);
+  announce(news);
 }
 
-// The command has its reply.
-void Session::conclude(Wait& wait) {
-  const bool async = wait.async;
-  remove(wait);
-  if (async) return flush();
-  go_on();
-}
-
-void Session::cancel(std::uint64_t ticket) {
+bool Session::cancel(std::uint64_t ticket) {
   auto* wait = find(ticket);
-  if (wait == nullptr || !host().locks().withdraw(wait->name, *wait)) return reply_.integer(0);
-  remove(*wait);
-  reply_.integer(1);
+  if (wait == nullptr || wait->asker != nullptr || !host_.locks().withdraw(wait->name, *wait))
+    return false;
+  take(*wait);
+  return true;
 }
 
-void Session::remove(Wait& wait) {
-  loop().cancel(wait.timeout);
+std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
+  host_.loop().cancel(wait.timeout);
   const auto named = waited_names_.find(wait.name);
   if (--named->second == 0) waited_names_.erase(named);
-  waits_.erase(wait.ticket);
+  const auto found = waits_.find(wait.ticket);
+  auto taken = std::move(found->second);
+  waits_.erase(found);
+  return taken;
 }
 
-void Session::keep(const std::string& name, Fence fence, std::chrono::milliseconds ttl) {
-  auto& held = held_[name];
-  loop().cancel(held.ttl);
+void Session::keep(std::string_view name, Fence fence, std::chrono::milliseconds ttl) {
+  auto& held = held_.try_emplace(std::string(name)).first->second;
+  host_.loop().cancel(held.ttl);
   held.fence = fence;
   if (ttl > 0ms)
-    held.ttl = loop().after(ttl, [this, name, fence] {
-      host().locks().take_back(name, fence, "its time to live ran out");
+    held.ttl = host_.loop().after(ttl, [this, lock = std::string(name), fence] {
+      host_.locks().take_back(lock, fence, "its time to live ran out");
     });
 }
 
-void Session::unlock(std::string_view name, Fence fence) {
-  const auto held = held_.find(std::string(name));
-  if (held == held_.end() || (fence != Fence{} && fence != held->second.fence))
-    return reply_.integer(0);
-  loop().cancel(held->second.ttl);
-  const bool released = host().locks().release(name, owner_, held->second.fence);
-  held_.erase(held);
-  reply_.integer(released ? 1 : 0);
+Session::ByName<Session::Held>::iterator Session::find_held(std::string_view name, Fence fence) {
+  const auto found = held_.find(name);
+  const bool other = found != held_.end() && fence != Fence{} && fence != found->second.fence;
+  return other ? held_.end() : found;
 }
 
-void Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence) {
-  const auto held = held_.find(std::string(name));
-  if (held == held_.end() || (fence != Fence{} && fence != held->second.fence))
-    return reply_.integer(0);
+bool Session::unlock(std::string_view name, Fence fence) {
+  const auto held = find_held(name, fence);
+  if (held == held_.end()) return false;
+  host_.loop().cancel(held->second.ttl);
+  const bool released = host_.locks().release(name, owner_, held->second.fence);
+  held_.erase(held);
+  return released;
+}
+
+bool Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence) {
+  const auto held = find_held(name, fence);
   // The table knows; the news that it was lost may still be on its way to this session.
-  if (!host().locks().holds(name, owner_, held->second.fence)) return reply_.integer(0);
-  keep(held->first, held->second.fence, ttl);
-  reply_.integer(1);
+  if (held == held_.end() || !host_.locks().holds(name, owner_, held->second.fence)) return false;
+  keep(name, held->second.fence, ttl);
+  return true;
 }
 
-void Session::lost(const std::string& lock, Fence fence, const std::string& reason) {
-  const auto held = held_.find(lock);
-  if (held == held_.end() || held->second.fence != fence) return;
-  loop().cancel(held->second.ttl);
+void Session::lost(const std::string& lock, Fence fence, std::string_view reason) {
+  const auto held = find_held(lock, fence);
+  if (held == held_.end()) return;
+  host_.loop().cancel(held->second.ttl);
   held_.erase(held);
-  log::info("client {} ({}) lost '{}': {}", owner_.client, from_, lock, reason);
-  // Version 2 has no way to say something unasked.
-  if (reply_.protocol() < 3) return;
-  reply_.push(4);
-  reply_.bulk("lost");
-  reply_.bulk(lock);
-  reply_.integer(static_cast<std::int64_t>(fence.value));
-  reply_.bulk(reason);
-  flush();
+  log::info("client {} (session {}) lost '{}': {}", owner_.client, id(), lock, reason);
+  announce({.kind = News::Kind::lost, .lock = lock, .fence = fence, .reason = reason});
+}
+
+std::vector<Session::Holding> Session::holdings() const {
+  std::vector<Holding> all;
+  all.reserve(held_.size());
+  for (const auto& [name, held] : held_) {
+    std::chrono::milliseconds left{0};
+    if (held.ttl.number != 0)
+      left =
+          std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(held.ttl.at - Clock::now()));
+    all.push_back({.name = name, .fence = held.fence, .ttl = left});
+  }
+  return all;
 }
 
 }  // namespace turno::port

@@ -1,54 +1,103 @@
-// One client and its connection: what it holds and what it waits for ends with it.
+// Who asks for locks: what it holds, what it waits for and until when. Knows no connection and no
+// bytes; what happens to it is told to its speakers, the connections that speak for it.
+//
+// In the loop's thread.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "net/stream.h"
 #include "port/host.h"
-#include "port/resp/clients.h"
-#include "wire/resp.h"
 
 namespace turno::port {
 
-class Session final : public net::Stream {
+// What happened to a session's lock, or to its wait for one. The texts are valid while it is told.
+struct News {
+  enum class Kind : std::uint8_t { granted, timeout, failed, lost };
+  Kind kind = Kind::granted;
+  std::string_view lock;
+  std::uint64_t ticket = 0;  // of the wait that ended; a lost lock has none
+  Fence fence;               // of what was granted or lost
+  std::string_view reason;   // why it failed or was lost
+};
+
+class Session {
  public:
-  Session(Clients& clients, net::Fd socket);
-  ~Session() override;
+  // A connection that speaks for a session.
+  class Speaker {
+   public:
+    // The wait that it asked for has ended. It may ask for more before this returns.
+    virtual void answer(const News& news) = 0;
+    // What no command of its own waits for.
+    virtual void tell(const News& news) = 0;
+
+   protected:
+    ~Speaker() = default;
+  };
+
+  explicit Session(Host& host);
+  ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   [[nodiscard]] std::uint64_t id() const { return owner_.session; }
-  // This session's lock was taken away.
-  void lost(const std::string& lock, Fence fence, const std::string& reason);
+  [[nodiscard]] const std::string& name() const { return owner_.client; }
+  void set_name(std::string_view name) { owner_.client = name; }
 
-  // ---- for the commands (commands.cc)
-  using Arguments = std::span<const std::string_view>;
+  void join(Speaker& speaker) { speakers_.push_back(&speaker); }
+  // Withdraws what this speaker waits for.
+  void leave(const Speaker& speaker);
+  [[nodiscard]] std::size_t speakers() const { return speakers_.size(); }
+  // To all speakers.
+  void announce(const News& news);
+
   struct Wanted {
     std::string_view name;
     std::chrono::milliseconds timeout{-1};  // negative: for ever
     std::chrono::milliseconds ttl{0};       // 0: none
-    bool async = false;
+    Speaker* asker = nullptr;               // is answered; nobody: how it ends is announced
   };
-  void lock(const Wanted& wanted);
-  void cancel(std::uint64_t ticket);
-  void unlock(std::string_view name, Fence fence);
-  void renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
-  // The reply comes later; no further command is looked at until then.
-  void hold_replies() { waiting_ = true; }
-  void go_on();
-  void quit() { quitting_ = true; }
-  [[nodiscard]] wire::ReplyWriter& reply() { return reply_; }
-  [[nodiscard]] Clients& clients() { return clients_; }
-  [[nodiscard]] Host& host() { return clients_.host(); }
-  [[nodiscard]] Owner& owner() { return owner_; }
-  [[nodiscard]] const std::string& from() const { return from_; }
+  struct Asked {
+    enum class State : std::uint8_t {
+      granted,
+      refused,        // it only tried
+      waiting,        // and will be answered or announced
+      holds_already,  // this and the next would wait for themselves
+      waits_already,
+      too_many
+    };
+    State state = State::waiting;
+    std::uint64_t ticket = 0;
+    Fence fence;
+  };
+  static constexpr std::size_t most_locks = 100'000;  // that one session holds or waits for
+
+  // What is granted or refused at once is announced to nobody: it is said here.
+  Asked lock(const Wanted& wanted);
+  // False: too late, or a speaker is to be answered.
+  bool cancel(std::uint64_t ticket);
+  // False: this session does not hold it (with this fence, if it is given).
+  bool unlock(std::string_view name, Fence fence);
+  bool renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
+  // This session's lock was taken away.
+  void lost(const std::string& lock, Fence fence, std::string_view reason);
+  // Releases what it holds and withdraws what it waits for. Nobody is told.
+  void end();
+
+  struct Holding {
+    std::string name;
+    Fence fence;
+    std::chrono::milliseconds ttl{0};  // that is left; 0: it has none
+  };
+  [[nodiscard]] std::vector<Holding> holdings() const;
   [[nodiscard]] std::size_t holds() const { return held_.size(); }
-  // False once the session has ended: for answers that come later.
-  [[nodiscard]] std::shared_ptr<bool> alive() const { return alive_; }
+  [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
  private:
   class Wait;
@@ -56,35 +105,33 @@ class Session final : public net::Stream {
     Fence fence;
     net::Loop::Timer ttl;
   };
+  struct SameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
+  };
+  template <class T>
+  using ByName = boost::unordered_flat_map<std::string, T, SameHash, std::equal_to<>>;
 
-  void readable() override;
-  void closed(std::string_view reason) override;
-  void writable() override;
-  void work();
-  bool execute_next();
-  void keep(const std::string& name, Fence fence, std::chrono::milliseconds ttl);
+  void keep(std::string_view name, Fence fence, std::chrono::milliseconds ttl);
   void settle(Wait& wait);
   void expired(Wait& wait);
-  void tell_timeout(const Wait& wait);
-  void remove(Wait& wait);
-  void conclude(Wait& wait);
+  // Takes the wait off the list, then says how it ended.
+  void conclude(Wait& wait, News::Kind kind);
+  std::unique_ptr<Wait> take(Wait& wait);
   Wait* find(std::uint64_t ticket);
+  ByName<Held>::iterator find_held(std::string_view name, Fence fence);
 
-  Clients& clients_;
+  Host& host_;
   Owner owner_;
-  const std::string from_;
-  wire::RequestParser parser_;
-  wire::ReplyWriter reply_;
-  boost::unordered_flat_map<std::string, Held> held_;
+  boost::container::small_vector<Speaker*, 2> speakers_;
+  ByName<Held> held_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
-  boost::unordered_flat_map<std::string, std::uint32_t> waited_names_;     // how often each
+  ByName<std::uint32_t> waited_names_;                                     // how often each
   std::uint64_t tickets_ = 0;
-  bool waiting_ = false;  // for the reply to a command
-  bool working_ = false, quitting_ = false;
+  // False once the session is gone: for what comes later.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
-
-// Does what the client asks. Writes the reply, unless it comes later.
-void execute(Session& session, Session::Arguments arguments);
 
 }  // namespace turno::port
