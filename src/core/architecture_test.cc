@@ -39,7 +39,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"registry/embedded", {"core", "cluster", "registry"}},
     {"table", {"core", "protocols", "cluster", "wire", "net"}},
     {"port", {"cluster", "net", "table"}},
-    {"port/resp", {"wire", "net", "port"}},
+    {"port/resp", {"core", "wire", "net", "port"}},
     {"port/http", {"core", "wire", "net", "table", "port", "port/resp"}},
     {"node",
      {"cluster", "wire", "net", "registry", "registry/embedded", "table", "port", "port/resp",

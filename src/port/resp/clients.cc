@@ -2,12 +2,16 @@
 
 #include <utility>
 
+#include "net/log.h"
 #include "port/resp/connection.h"
-#include "port/resp/session.h"
 
 namespace turno::port {
 
-Clients::Clients(Host& host, std::vector<net::Fd> sockets) : host_(host) {
+Clients::Clients(Host& host, std::vector<net::Fd> sockets, std::chrono::milliseconds patience)
+    : host_(host), patience_(patience), leases_(host, [this](Session& session) {
+        log::info("the session of client {} (session {}) ran out", session.name(), session.id());
+        break_off(session, "ran out");
+      }) {
   for (auto& socket : sockets)
     acceptors_.push_back(std::make_unique<net::Acceptor>(
         host.loop(), std::move(socket), [this](net::Fd made) { admit(std::move(made)); }));
@@ -20,10 +24,7 @@ Clients::~Clients() {
 
 void Clients::admit(net::Fd socket) {
   ++admitted_;
-  auto owned = std::make_unique<Session>(host_);
-  auto& session = *owned;
-  sessions_.emplace(session.id(), std::move(owned));
-  auto connection = std::make_unique<Connection>(*this, std::move(socket), session);
+  auto connection = std::make_unique<Connection>(*this, std::move(socket), make_session());
   const auto id = connection->id();
   connections_.emplace(id, std::move(connection));
 }
@@ -33,12 +34,40 @@ void Clients::remove(Connection& connection) {
   auto node = connections_.extract(connection.id());
   if (node.empty()) return;
   leaving_.push_back(std::move(node.mapped()));
-  host_.loop().later([this, alive = alive_] {
-    if (*alive) leaving_.clear();
-  });
+  clean_up_later();
 }
 
-void Clients::left(Session& session) { sessions_.erase(session.id()); }
+Session& Clients::make_session() {
+  auto session = std::make_unique<Session>(host_);
+  return *sessions_.emplace(session->id(), std::move(session)).first->second;
+}
+
+void Clients::left(Session& session) {
+  if (!leases_.contains(session)) retire(session);
+}
+
+void Clients::break_off(Session& session, std::string_view reason) {
+  leases_.forget(session);
+  session.break_off(reason);
+  retire(session);
+}
+
+void Clients::retire(Session& session) {
+  session.end();
+  auto node = sessions_.extract(session.id());
+  if (node.empty()) return;
+  retired_.push_back(std::move(node.mapped()));
+  clean_up_later();
+}
+
+void Clients::clean_up_later() {
+  host_.loop().later([this, alive = alive_] {
+    if (!*alive) return;
+    // A connection that goes may leave a session behind.
+    std::exchange(leaving_, {}).clear();
+    std::exchange(retired_, {}).clear();
+  });
+}
 
 void Clients::lost(const Owner& owner, const std::string& lock, Fence fence,
                    std::string_view reason) {
@@ -50,9 +79,15 @@ void Clients::lost(const Owner& owner, const std::string& lock, Fence fence,
 
 void Clients::end() {
   acceptors_.clear();
+  // Who waits is told that it waited in vain, and asks for nothing more.
+  for (auto& [id, connection] : connections_) connection->refuse_more();
+  for (auto& [id, session] : sessions_)
+    session->fail_waits("the node ends; the lock was not taken");
   leaving_.clear();
   connections_.clear();
+  leases_.clear();
   sessions_.clear();
+  retired_.clear();
 }
 
 }  // namespace turno::port

@@ -8,30 +8,37 @@
 
 #include "net/acceptor.h"
 #include "port/host.h"
+#include "port/resp/leases.h"
+#include "port/resp/session.h"
 
 namespace turno::port {
 
 class Connection;
-class Session;
 
 // Lives in the loop's thread, but for lost().
 class Clients {
  public:
-  // Accepts on these sockets.
-  Clients(Host& host, std::vector<net::Fd> sockets);
+  // Accepts on these sockets. Who begins a command finishes it within `patience`.
+  Clients(Host& host, std::vector<net::Fd> sockets,
+          std::chrono::milliseconds patience = std::chrono::seconds(30));
   ~Clients();
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
   void remove(Connection& connection);
+  Session& make_session();
   // A connection speaks for this session no more.
   void left(Session& session);
+  // The session is over, and who speaks for it is told.
+  void break_off(Session& session, std::string_view reason);
   // A grant was taken away. From any thread, with the table locked.
   void lost(const Owner& owner, const std::string& lock, Fence fence, std::string_view reason);
-  // Says goodbye to all.
+  // Says goodbye to all: the node ends.
   void end();
 
   [[nodiscard]] Host& host() { return host_; }
+  [[nodiscard]] Leases& leases() { return leases_; }
+  [[nodiscard]] std::chrono::milliseconds patience() const { return patience_; }
   [[nodiscard]] std::size_t size() const { return connections_.size(); }
   [[nodiscard]] std::uint64_t connections() const { return admitted_; }
   [[nodiscard]] std::uint64_t commands() const { return commands_; }
@@ -42,12 +49,17 @@ class Clients {
 
  private:
   void admit(net::Fd socket);
+  void retire(Session& session);
+  void clean_up_later();
 
   Host& host_;
+  const std::chrono::milliseconds patience_;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
   Sessions sessions_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+  Leases leases_;
   // They may be at work right now: they go when their work is done.
+  std::vector<std::unique_ptr<Session>> retired_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> leaving_;
   std::uint64_t admitted_ = 0, commands_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

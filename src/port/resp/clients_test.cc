@@ -301,14 +301,35 @@ TEST_F(ClientsTest, AHalfClosedConnectionDoesNotWait) {
   EXPECT_TRUE(waiting(0));
 }
 
-TEST_F(ClientsTest, WhenTheNodeEndsAllConnectionsDo) {
-  auto holder = caller(0, 3), waiter = caller(0, 3);
+TEST_F(ClientsTest, WhenTheNodeEndsWhoWaitsIsToldAndAllConnectionsEnd) {
+  auto holder = caller(0, 3), waiter = caller(), async = caller(0, 3);
   holder.lock("a");
-  waiter.send("LOCK a");
-  ASSERT_TRUE(waiting(1));
+  waiter.send_bytes(Caller::request("LOCK a") + Caller::request("LOCK b"));
+  EXPECT_EQ(async.ask("LOCK a ASYNC"), "1");
+  ASSERT_TRUE(waiting(2));
   cluster_.stop(0);
+  EXPECT_EQ(waiter.read_text(), "-UNAVAILABLE the node ends; the lock was not taken");
+  EXPECT_EQ(waiter.read_text(), "-the connection ended");  // and asks for nothing more
+  EXPECT_EQ(async.read_text(),
+            ">[\"failed\", 1, \"a\", \"the node ends; the lock was not taken\"]");
+  EXPECT_EQ(async.read_text(), "-the connection ended");
   EXPECT_EQ(holder.read_text(), "-the connection ended");
-  EXPECT_EQ(waiter.read_text(), "-the connection ended");
+}
+
+// It went back to a protocol that knows no pushes: an array that nobody asked for would be taken
+// for the reply to the next command.
+TEST_F(ClientsTest, NothingIsPushedInVersionTwo) {
+  auto holder = caller(), one = caller(0, 3);
+  holder.lock("a");
+  EXPECT_EQ(one.ask("LOCK a ASYNC"), "1");
+  EXPECT_EQ(one.ask("LOCK b TTL 20 ASYNC"), "2");
+  EXPECT_THAT(one.read_text(), StartsWith(">[\"granted\", 2"));
+  EXPECT_EQ(one.call("HELLO 2").kind, wire::Reply::Kind::array);
+  EXPECT_EQ(holder.ask("UNLOCK a"), "1");
+  EXPECT_TRUE(holding(1));
+  EXPECT_TRUE(one.is_silent(50ms));
+  EXPECT_EQ(one.ask("PING"), "PONG");
+  EXPECT_EQ(one.ask("UNLOCK a"), "1");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/text/json.h"
 #include "net/log.h"
 #include "net/socket.h"
 
@@ -11,6 +12,30 @@ namespace {
 
 constexpr std::size_t read_size = std::size_t{16} << 10;
 constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
+
+std::string_view name_of(News::Kind kind) {
+  switch (kind) {
+    case News::Kind::granted:
+      return "granted";
+    case News::Kind::timeout:
+      return "timeout";
+    case News::Kind::failed:
+      return "failed";
+    case News::Kind::lost:
+      return "lost";
+  }
+  return "";
+}
+
+// Fences are texts, since many programs keep all numbers as doubles.
+std::string json_of(const News& news) {
+  Json json;
+  json.add("event", name_of(news.kind)).add("lock", news.lock);
+  if (news.ticket != 0) json.add("ticket", news.ticket);
+  if (news.fence != Fence{}) json.add("fence", std::to_string(news.fence.value));
+  if (!news.reason.empty()) json.add("reason", news.reason);
+  return json.text();
+}
 
 }  // namespace
 
@@ -27,9 +52,47 @@ Connection::Connection(Clients& clients, net::Fd socket, Session& session)
 
 Connection::~Connection() {
   *alive_ = false;
+  loop().cancel(incomplete_);
+  leave_session();
+}
+
+void Connection::leave_session() {
   session_->leave(*this);
   clients_.left(*session_);
+  lease_ = nullptr;
 }
+
+void Connection::begin_session() {
+  session_ = &clients_.make_session();
+  session_->set_name(from_);
+  session_->join(*this);
+}
+
+void Connection::speak_for(Leases::Lease& lease) {
+  leave_session();
+  gone_.clear();
+  lease_ = &lease;
+  lease.touch(Clock::now());
+  session_ = &lease.session;
+  session_->join(*this);
+}
+
+void Connection::reset() {
+  leave_session();
+  gone_.clear();
+  begin_session();
+  subscriptions_.clear();
+  transaction_ = {};
+  reply_.set_protocol(2);
+}
+
+void Connection::session_ends(std::string_view reason) {
+  gone_ = "the session for which this connection spoke " + std::string(reason);
+  lease_ = nullptr;
+  begin_session();
+}
+
+std::string Connection::local_address() const { return net::address_of(socket()); }
 
 void Connection::readable() {
   const auto room = parser_.prepare(read_size);
@@ -49,12 +112,13 @@ void Connection::work() {
   working_ = true;
   // A client that does not read its replies is answered again when it does.
   bool more = true;
-  while (more && !waiting_ && !quitting_ && unwritten() < most_unread) {
+  while (more && !waiting_ && !quitting_ && !ending_ && unwritten() < most_unread) {
     more = execute_next();
     if (!more || unwritten() >= most_unread) flush();
   }
   working_ = false;
   flush();
+  if (!more && parser_.pending() > 0 && incomplete_.number == 0) watch_incomplete();
   // While a reply is awaited, or not read, no more is read than a little.
   pause_reading(quitting_ ||
                 ((waiting_ || unwritten() >= most_unread) && parser_.pending() > read_size));
@@ -72,8 +136,21 @@ bool Connection::execute_next() {
     return false;
   }
   clients_.count_command();
+  ++done_;
   execute(*this, parser_.arguments());
   return true;
+}
+
+// Who begins a command and does not go on is hung up on: its buffers are for others.
+void Connection::watch_incomplete() {
+  incomplete_ = loop().after(clients_.patience(), [this, before = done_] {
+    incomplete_ = {};
+    if (quitting_ || waiting_ || parser_.pending() == 0) return;
+    if (done_ != before) return watch_incomplete();
+    reply_.error("ERR", "Protocol error: the command was begun and not finished in time");
+    quitting_ = true;
+    work();
+  });
 }
 
 void Connection::writable() {
@@ -138,40 +215,50 @@ void Connection::answer(const News& news) {
 }
 
 void Connection::tell(const News& news) {
-  // Version 2 has no way to say something unasked.
-  if (reply_.protocol() < 3) return;
-  push(news);
-  if (!working_) flush();
+  // Version 2 has no other way to say something unasked than to subscribers.
+  const bool pushes = reply_.protocol() >= 3;
+  if (!subscriptions_.empty()) publish(news);
+  if (pushes) push(news);
+  if (!working_ && unwritten() > 0) flush();
+}
+
+void Connection::publish(const News& news) {
+  const auto channel = "turno:" + std::string(name_of(news.kind));
+  std::string text;
+  const auto message = [&](std::size_t parts, std::string_view kind) {
+    if (text.empty()) text = json_of(news);
+    reply_.push(parts);
+    reply_.bulk(kind);
+  };
+  for (const auto& wanted : subscriptions_.channels()) {
+    if (wanted != channel) continue;
+    message(3, "message");
+    reply_.bulk(channel);
+    reply_.bulk(text);
+  }
+  for (const auto& pattern : subscriptions_.patterns()) {
+    if (!matches(pattern, channel)) continue;
+    message(4, "pmessage");
+    reply_.bulk(pattern);
+    reply_.bulk(channel);
+    reply_.bulk(text);
+  }
 }
 
 void Connection::push(const News& news) {
+  const bool is_short = news.kind == News::Kind::timeout;
   const auto fence = static_cast<std::int64_t>(news.fence.value);
-  const auto ticket = static_cast<std::int64_t>(news.ticket);
-  switch (news.kind) {
-    case News::Kind::granted:
-      reply_.push(4);
-      reply_.bulk("granted");
-      reply_.integer(ticket);
-      reply_.bulk(news.lock);
-      return reply_.integer(fence);
-    case News::Kind::timeout:
-      reply_.push(3);
-      reply_.bulk("timeout");
-      reply_.integer(ticket);
-      return reply_.bulk(news.lock);
-    case News::Kind::failed:
-      reply_.push(4);
-      reply_.bulk("failed");
-      reply_.integer(ticket);
-      reply_.bulk(news.lock);
-      return reply_.bulk(news.reason);
-    case News::Kind::lost:
-      reply_.push(4);
-      reply_.bulk("lost");
-      reply_.bulk(news.lock);
-      reply_.integer(fence);
-      return reply_.bulk(news.reason);
+  reply_.push(is_short ? 3 : 4);
+  reply_.bulk(name_of(news.kind));
+  if (news.kind == News::Kind::lost) {
+    reply_.bulk(news.lock);
+    reply_.integer(fence);
+    return reply_.bulk(news.reason);
   }
+  reply_.integer(static_cast<std::int64_t>(news.ticket));
+  reply_.bulk(news.lock);
+  if (news.kind == News::Kind::granted) reply_.integer(fence);
+  if (news.kind == News::Kind::failed) reply_.bulk(news.reason);
 }
 
 }  // namespace turno::port

@@ -11,22 +11,25 @@
 #include "port/host.h"
 #include "port/resp/clients.h"
 #include "port/resp/session.h"
+#include "port/resp/subscriptions.h"
 #include "wire/resp.h"
 
 namespace turno::port {
 
 class Connection final : public net::Stream, public Session::Speaker {
  public:
-  // Speaks for the session.
+  // Speaks for the session, which is its own.
   Connection(Clients& clients, net::Fd socket, Session& session);
-  // The session ends if nobody else can speak for it.
+  // A session of its own ends with it.
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
+  // No command that is not at work now will be looked at.
+  void refuse_more() { ending_ = true; }
 
-  // ---- for the commands (commands.cc)
+  // ---- for the commands
   using Arguments = std::span<const std::string_view>;
   struct Wanted {
     std::string_view name;
@@ -42,10 +45,32 @@ class Connection final : public net::Stream, public Session::Speaker {
   [[nodiscard]] wire::ReplyWriter& reply() { return reply_; }
   [[nodiscard]] Clients& clients() { return clients_; }
   [[nodiscard]] Host& host() { return clients_.host(); }
-  [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] const std::string& from() const { return from_; }
+  // Where the client has reached this node, as a text. Of TCP or of a Unix socket.
+  [[nodiscard]] std::string local_address() const;
   // False once the connection has ended: for answers that come later.
   [[nodiscard]] std::shared_ptr<bool> alive() const { return alive_; }
+
+  [[nodiscard]] Session& session() { return *session_; }
+  // That the session has if it is not the connection's own, or nothing.
+  [[nodiscard]] Leases::Lease* lease() { return lease_; }
+  // From now on it speaks for this session. REQUIRES: a session of its own has nothing to lose.
+  void speak_for(Leases::Lease& lease);
+  // As if it had just been made.
+  void reset();
+  // Why there is no session to speak for any more; empty: there is one.
+  [[nodiscard]] const std::string& gone() const { return gone_; }
+
+  [[nodiscard]] Subscriptions& subscriptions() { return subscriptions_; }
+  // Inside MULTI nothing is done.
+  struct Transaction {
+    bool begun = false, spoilt = false;
+  };
+  [[nodiscard]] Transaction& transaction() { return transaction_; }
+  // Not every command is for it now, or somebody must know that it spoke.
+  [[nodiscard]] bool is_special() const {
+    return lease_ != nullptr || transaction_.begun || !subscriptions_.empty() || !gone_.empty();
+  }
 
  private:
   void readable() override;
@@ -53,18 +78,29 @@ class Connection final : public net::Stream, public Session::Speaker {
   void writable() override;
   void answer(const News& news) override;
   void tell(const News& news) override;
+  void session_ends(std::string_view reason) override;
   void work();
   bool execute_next();
+  void watch_incomplete();
   void push(const News& news);
+  void publish(const News& news);
+  void leave_session();
+  void begin_session();
 
   Clients& clients_;
   Session* session_;
+  Leases::Lease* lease_ = nullptr;
   const std::uint64_t id_;  // of the session with which it began
   const std::string from_;
   wire::RequestParser parser_;
   wire::ReplyWriter reply_;
+  Subscriptions subscriptions_;
+  Transaction transaction_;
+  std::string gone_;
   bool waiting_ = false;  // for the reply to a command
-  bool working_ = false, quitting_ = false;
+  bool working_ = false, quitting_ = false, ending_ = false;
+  std::uint64_t done_ = 0;       // commands
+  net::Loop::Timer incomplete_;  // while a command is
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -12,6 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 // A try is answered by the lock's home or its algorithm; only if that is stopped, it takes so long.
 constexpr auto longest_try = 1s;
+constexpr std::size_t most_ended = 1000;  // waits whose end is remembered
+constexpr std::string_view node_ends = "the node ends; the lock was not taken";
 
 }  // namespace
 
@@ -101,10 +103,13 @@ Session::Asked Session::lock(const Wanted& wanted) {
   const bool trying = wanted.timeout == 0ms;
   auto& locks = host_.locks();
   if (trying ? locks.attempt(wait.name, wait) : locks.acquire(wait.name, wait)) {
-    keep(wait.name, wait.fence, wait.ttl);
+    keep(wait);
     return {State::granted, ticket, wait.fence};
   }
-  if (wait.state == table::Waiter::State::refused) return {State::refused, ticket};
+  if (wait.state == table::Waiter::State::refused) {
+    if (wanted.asker == nullptr) remember(wait, News::Kind::timeout, {});
+    return {State::refused, ticket};
+  }
   waits_.emplace(ticket, std::move(owned));
   ++waited_names_[wait.name];
   if (wait.state == table::Waiter::State::failed) {
@@ -129,10 +134,11 @@ Session::Wait* Session::find(std::uint64_t ticket) {
 void Session::settle(Wait& wait) {
   using State = table::Waiter::State;
   if (wait.state == State::granted) {
-    keep(wait.name, wait.fence, wait.ttl);
+    keep(wait);
     conclude(wait, News::Kind::granted);
   } else {
-    conclude(wait, wait.state == State::refused ? News::Kind::timeout : News::Kind::failed);
+    const bool refused = wait.state == State::refused;
+    conclude(wait, refused ? News::Kind::timeout : News::Kind::failed, refused ? "" : node_ends);
   }
 }
 
@@ -142,15 +148,73 @@ void Session::expired(Wait& wait) {
   conclude(wait, News::Kind::timeout);
 }
 
-void Session::conclude(Wait& wait, News::Kind kind) {
+void Session::conclude(Wait& wait, News::Kind kind, std::string_view reason) {
   const auto ended = take(wait);
   const News news{.kind = kind,
                   .lock = ended->name,
                   .ticket = ended->ticket,
                   .fence = ended->fence,
-                  .reason = "the node ends; the lock was not taken"};
+                  .reason = reason};
   if (ended->asker != nullptr) return ended->asker->answer(news);
+  if (kind != News::Kind::granted) remember(*ended, kind, reason);
   announce(news);
+}
+
+void Session::remember(const Wait& wait, News::Kind kind, std::string_view reason) {
+  const bool timeout = kind == News::Kind::timeout;
+  ended_.emplace(wait.ticket,
+                 Standing{.state = timeout ? Standing::State::timeout : Standing::State::failed,
+                          .lock = wait.name,
+                          .fence = {},
+                          .reason = std::string(reason)});
+  if (ended_.size() > most_ended) ended_.erase(ended_.begin());
+}
+
+std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
+  using State = Standing::State;
+  if (const auto waits = waits_.find(ticket); waits != waits_.end())
+    return Standing{
+        .state = State::waiting, .lock = waits->second->name, .fence = {}, .reason = {}};
+  if (const auto ended = ended_.find(ticket); ended != ended_.end()) return ended->second;
+  for (const auto& [name, held] : held_)
+    if (held.ticket == ticket)
+      return Standing{.state = State::granted, .lock = name, .fence = held.fence, .reason = {}};
+  return {};
+}
+
+bool Session::is_awaited() const {
+  return std::any_of(waits_.begin(), waits_.end(),
+                     [](const auto& wait) { return wait.second->asker != nullptr; });
+}
+
+void Session::fail_waits(std::string_view reason) {
+  std::vector<std::uint64_t> tickets;
+  for (const auto& [ticket, wait] : waits_) tickets.push_back(ticket);
+  std::sort(tickets.begin(), tickets.end());
+  for (const auto ticket : tickets) {
+    // What is answered may lead to other waits' end.
+    auto* wait = find(ticket);
+    if (wait == nullptr) continue;
+    if (!host_.locks().withdraw(wait->name, *wait))
+      host_.locks().release(wait->name, owner_, wait->fence);
+    wait->fence = {};
+    conclude(*wait, News::Kind::failed, reason);
+  }
+}
+
+void Session::break_off(std::string_view reason) {
+  const auto speakers = speakers_;
+  for (auto* speaker : speakers) speaker->session_ends(reason);
+  const auto why = "its session " + std::string(reason);
+  auto held = std::exchange(held_, {});
+  for (auto& [name, grant] : held) {
+    host_.loop().cancel(grant.ttl);
+    // Else the news that it is lost is on its way, and comes too late.
+    host_.locks().release(name, owner_, grant.fence);
+    announce({.kind = News::Kind::lost, .lock = name, .fence = grant.fence, .reason = why});
+  }
+  fail_waits("the session " + std::string(reason) + "; the lock was not taken");
+  speakers_.clear();
 }
 
 bool Session::cancel(std::uint64_t ticket) {
@@ -171,12 +235,17 @@ std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
   return taken;
 }
 
-void Session::keep(std::string_view name, Fence fence, std::chrono::milliseconds ttl) {
-  auto& held = held_.try_emplace(std::string(name)).first->second;
+void Session::keep(const Wait& wait) {
+  auto& held = held_.try_emplace(wait.name).first->second;
+  held.fence = wait.fence;
+  held.ticket = wait.ticket;
+  set_ttl(wait.name, held, wait.ttl);
+}
+
+void Session::set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl) {
   host_.loop().cancel(held.ttl);
-  held.fence = fence;
   if (ttl > 0ms)
-    held.ttl = host_.loop().after(ttl, [this, lock = std::string(name), fence] {
+    held.ttl = host_.loop().after(ttl, [this, lock = std::string(name), fence = held.fence] {
       host_.locks().take_back(lock, fence, "its time to live ran out");
     });
 }
@@ -200,7 +269,7 @@ bool Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence 
   const auto held = find_held(name, fence);
   // The table knows; the news that it was lost may still be on its way to this session.
   if (held == held_.end() || !host_.locks().holds(name, owner_, held->second.fence)) return false;
-  keep(name, held->second.fence, ttl);
+  set_ttl(name, held->second, ttl);
   return true;
 }
 

@@ -8,7 +8,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,8 @@ class Session {
     virtual void answer(const News& news) = 0;
     // What no command of its own waits for.
     virtual void tell(const News& news) = 0;
+    // The session is over; what it still had is told next.
+    virtual void session_ends(std::string_view reason) = 0;
 
    protected:
     ~Speaker() = default;
@@ -87,8 +91,26 @@ class Session {
   bool renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
   // This session's lock was taken away.
   void lost(const std::string& lock, Fence fence, std::string_view reason);
+  // How the wait with this ticket stands: waiting, or how it ended.
+  struct Standing {
+    enum class State : std::uint8_t { waiting, granted, timeout, failed };
+    State state = State::waiting;
+    std::string lock;
+    Fence fence;         // if it was granted
+    std::string reason;  // if it failed
+  };
+  // Nothing: there was no such wait, it was cancelled, its lock is no longer held, or it is one of
+  // many that have ended since.
+  [[nodiscard]] std::optional<Standing> standing(std::uint64_t ticket) const;
+  // A speaker waits for an answer.
+  [[nodiscard]] bool is_awaited() const;
+
   // Releases what it holds and withdraws what it waits for. Nobody is told.
   void end();
+  // The same, and everybody is told why. Nobody speaks for it any more.
+  void break_off(std::string_view reason);
+  // Withdraws what it waits for, and tells why.
+  void fail_waits(std::string_view reason);
 
   struct Holding {
     std::string name;
@@ -104,6 +126,7 @@ class Session {
   struct Held {
     Fence fence;
     net::Loop::Timer ttl;
+    std::uint64_t ticket = 0;  // of the wait that got it
   };
   struct SameHash {
     using is_transparent = void;
@@ -114,12 +137,14 @@ class Session {
   template <class T>
   using ByName = boost::unordered_flat_map<std::string, T, SameHash, std::equal_to<>>;
 
-  void keep(std::string_view name, Fence fence, std::chrono::milliseconds ttl);
+  void keep(const Wait& wait);
+  void set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl);
   void settle(Wait& wait);
   void expired(Wait& wait);
   // Takes the wait off the list, then says how it ended.
-  void conclude(Wait& wait, News::Kind kind);
+  void conclude(Wait& wait, News::Kind kind, std::string_view reason = {});
   std::unique_ptr<Wait> take(Wait& wait);
+  void remember(const Wait& wait, News::Kind kind, std::string_view reason);
   Wait* find(std::uint64_t ticket);
   ByName<Held>::iterator find_held(std::string_view name, Fence fence);
 
@@ -130,6 +155,7 @@ class Session {
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
   ByName<std::uint32_t> waited_names_;                                     // how often each
   std::uint64_t tickets_ = 0;
+  std::map<std::uint64_t, Standing> ended_;  // waits that got nothing, the latest, by ticket
   // False once the session is gone: for what comes later.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,0 +1,77 @@
+// The commands of the client port, and what they share. Each file has the commands of one kind.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "port/resp/connection.h"
+
+namespace turno::port {
+
+using Arguments = Connection::Arguments;
+
+struct Command {
+  std::string_view name;
+  void (*run)(Connection&, Arguments);
+  std::size_t least, most;  // arguments, with the name
+  std::string_view usage;
+  std::string_view group;  // as redis-cli shows it
+  std::string_view summary;
+};
+
+inline constexpr std::size_t any_number = wire::RequestParser::max_arguments;
+
+// By their kinds; looked through in this order.
+std::span<const Command> lock_commands();
+std::span<const Command> session_commands();
+std::span<const Command> redis_commands();
+std::span<const Command> sentinel_commands();
+
+// HELLO and AUTH with a session's id and secret are a JOIN. True: it speaks for that session now;
+// false: why not has been written.
+bool join_session(Connection& connection, std::string_view id, std::string_view secret);
+// What INFO answers.
+std::string info_text(Connection& connection, Arguments sections);
+
+inline bool same(std::string_view text, std::string_view capitals) {
+  return text.size() == capitals.size() &&
+         std::equal(text.begin(), text.end(), capitals.begin(), [](char a, char b) {
+           return (a >= 'a' && a <= 'z' ? static_cast<char>(a - 32) : a) == b;
+         });
+}
+
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// Of at most a year.
+inline std::optional<std::chrono::milliseconds> milliseconds(std::string_view text) {
+  constexpr std::uint64_t longest = std::uint64_t{1000} * 3600 * 24 * 365;
+  const auto value = number<std::uint64_t>(text);
+  if (!value || *value > longest) return {};
+  return std::chrono::milliseconds(*value);
+}
+
+// Pairs of a map.
+struct Pairs {
+  wire::ReplyWriter& out;
+  void text(std::string_view key, std::string_view value) {
+    out.bulk(key);
+    out.bulk(value);
+  }
+  void integer(std::string_view key, std::uint64_t value) {
+    out.bulk(key);
+    out.integer(static_cast<std::int64_t>(value));
+  }
+};
+
+}  // namespace turno::port
