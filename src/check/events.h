@@ -78,7 +78,9 @@ class Events {
     for (std::size_t i = 0; i < n_; ++i) {
       const auto index = static_cast<std::uint16_t>(i);
       const auto& user = world.users[i];
-      if (user.inside)
+      bool may_release = user.inside;
+      if constexpr (HasViews<P>) may_release &= P::may_release(world.snapshot(), NodeId{i});
+      if (may_release)
         add({.kind = InputKind::release, .index = index, .fault = options_.staying}, NodeId{i},
             {.kind = InputKind::release});
       if constexpr (HasViews<P>) {
@@ -257,7 +259,7 @@ class Events {
   // every crash and every join is one epoch.
   template <class Add>
   void add_changes(const WorldView<P>& world, const Add& add) {
-    std::uint32_t changes = 0, crashed = 0, joined = 0, retired = 0, spoilt = 0;
+    std::uint32_t changes = 0, crashed = 0, joined = 0, retired = 0, spoilt = 0, moves = 0;
     view_.members.clear();
     for (std::size_t i = 0; i < n_; ++i) {
       const auto& node = world.nodes[i];
@@ -265,6 +267,7 @@ class Events {
       changes += node.changes();
       retired += node.retired;
       spoilt += node.spoilt;
+      moves += node.heir != nobody ? 1 : 0;
       joined += absent && node.changes() > 0 ? 1 : 0;
       crashed += node.crashed() ? 1 : 0;
       if (node.present()) view_.members.insert(NodeId{i});
@@ -283,6 +286,10 @@ class Events {
         add_fault(InputKind::join);
       if (node.retirable() && retired < options_.faults.retires) add_fault(InputKind::retire);
       if (node.spoilable() && spoilt < options_.faults.spoils) add_fault(InputKind::spoil);
+      if (moves < options_.faults.moves && node.movable()) add_fault(InputKind::move);
+      // It goes when its user has moved, whatever else happens.
+      if (moves > 0 && P::may_leave(world.snapshot(), NodeId{i}))
+        add({.kind = InputKind::crash, .index = index}, NodeId{i}, {.kind = InputKind::crash});
     }
   }
 

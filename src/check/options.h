@@ -39,6 +39,7 @@ struct Faults {
   std::uint32_t retires = 0;  // views: how often the lock may be retired as idle
   std::uint32_t spoils = 0;   // views: how often a peer may send what cannot be
   std::uint32_t lapses = 0;   // views: how often the time to live of a grant may end
+  std::uint32_t moves = 0;    // views: how many members may leave and bequeath what they have
 };
 
 struct Options {

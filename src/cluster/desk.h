@@ -47,6 +47,9 @@ struct DeskEvent {
     leave,       // the user inside leaves, or its time to live is over
     withdraw,    // a user does not want to wait any more
     linger,      // the user inside has been there for a while
+    bequeath,    // the user inside moves to another member, which has it once this one is gone
+    reclaim,     // that one did not want it
+    inherit,     // a user of another member moves here, with the fence that it has there; or not
     receive,     // a message came
     adopt,       // there is a new view
     retire,      // at the home: nobody seems to use it
@@ -57,12 +60,13 @@ struct DeskEvent {
   Kind kind = Kind::ask;
   UserId user = no_user;
   Line::Spot spot = Line::nowhere;   // withdraw: where it stands, if that is known
-  Fence fence;                       // leave: of the grant that ends
+  Fence fence;                       // leave, bequeath, reclaim, inherit: of the grant
   bool tired = false;                // leave: the turn has been long enough
   NodeId from;                       // receive
   const Note* note = nullptr;        // receive: what came; of the algorithm, a whole DeskMessage
   const NodeSet* gone = nullptr;     // adopt: who is no longer a member, by its number before
   const NodeSet* missing = nullptr;  // adopt: at the home, who has to report
+  bool inherits = false;             // adopt: the member that the heir comes from is gone
   std::uint8_t timer = 0;
 };
 
@@ -74,7 +78,8 @@ struct Outcome : Effects<Message> {
   bool done = true;                 // false: there was nobody to leave or to withdraw
   bool spoilt = false;              // a message could not be, and the instance ends for it
   // Not beside `user`: compilers would copy both at once, and wait for what was just written.
-  UserId refused = no_user;  // whose attempt has failed
+  UserId refused = no_user;    // whose attempt has failed
+  UserId inherited = no_user;  // who is inside here now, and was so at another member before
 };
 
 template <Protocol P>
@@ -97,6 +102,7 @@ struct Desk {
   };
 
   Turn turn;
+  Heir heir;
   Phase phase = Phase::closed;
   bool left = false;   // the user inside left while there was no instance
   bool noted = false;  // the home has it that this member may be inside
@@ -107,10 +113,11 @@ struct Desk {
   Home home;
   std::vector<Orphan> orphans;
 
-  static constexpr std::array<std::string_view, 10> labels = {
-      "turn", "phase", "left", "noted", "instance", "base", "last", "node", "home", "orphans"};
+  static constexpr std::array<std::string_view, 11> labels = {"turn",  "heir",     "phase",  "left",
+                                                              "noted", "instance", "base",   "last",
+                                                              "node",  "home",     "orphans"};
   [[nodiscard]] auto fields() const {
-    return std::tie(turn, phase, left, noted, instance, base, last, node, home, orphans);
+    return std::tie(turn, heir, phase, left, noted, instance, base, last, node, home, orphans);
   }
   bool operator==(const Desk&) const = default;
 
@@ -133,12 +140,21 @@ struct Desk {
       case Event::Kind::linger:
         linger(step);
         break;
+      case Event::Kind::bequeath:
+        bequeath(step, event.fence);
+        break;
+      case Event::Kind::reclaim:
+        if (event.fence == turn.fence) turn.bequeathed = false;
+        break;
+      case Event::Kind::inherit:
+        inherit(step, event.user, event.fence);
+        break;
       case Event::Kind::receive:
         receive(step, event.from, *event.note);
         deliver_orphans(step);
         break;
       case Event::Kind::adopt:
-        adopt(step, *event.gone, event.missing);
+        adopt(step, event);
         break;
       case Event::Kind::retire:
         if (home.lives()) retire(step);
@@ -174,6 +190,7 @@ struct Desk {
   // Nothing would be lost if this value were thrown away, and a new one made when it is needed.
   [[nodiscard]] bool idle(const Ledger& ledger, const Rules& rules = {}) const {
     if (phase != Phase::closed || !turn.is_idle() || left || !home.is_idle()) return false;
+    if (heir.user != no_user) return false;
     // Whether the dead may have had it is remembered while that matters.
     const bool matters = home.here && ledger.delayed && rules.without != Without::memory;
     return orphans.empty() && !matters;
@@ -221,8 +238,13 @@ struct Desk {
   }
 
   void leave(Step& step, Fence fence, bool tired) {
+    if (heir.user != no_user && fence == heir.fence) {
+      heir.user = the_dead;
+      return;
+    }
     const bool named = fence == turn.fence || step.context.without(Without::fences_of_users);
-    step.out.done = turn.holder != no_user && named;
+    const bool moved = turn.bequeathed && !step.context.without(Without::bequests);
+    step.out.done = turn.holder != no_user && named && !moved;
     if (!step.out.done) return;
     turn.leave();
     if (turn.line.empty()) {
@@ -261,6 +283,33 @@ struct Desk {
     if (!turn.is_used() || noted || phase != Phase::open || !step.context.rules.tries) return;
     noted = true;
     tell_home(step, {.kind = Kind::held, .instance = instance});
+  }
+
+  // Its user leaves from another member now. Until this one is gone, nothing else changes: so
+  // whoever dies meanwhile, one of the two has it.
+  void bequeath(Step& step, Fence fence) {
+    step.out.done = turn.is_used() && fence == turn.fence;
+    if (step.out.done) turn.bequeathed = true;
+  }
+  // `no_user`: it stays where it is after all.
+  void inherit(Step& step, UserId user, Fence fence) {
+    step.out.done = !turn.is_used() && (heir.user == no_user || heir.fence == fence);
+    if (step.out.done) heir = user == no_user ? Heir{} : Heir{user, fence};
+  }
+  // The member that the heir comes from is gone: it is inside here. Its turn is not gone on with
+  // when it leaves: fences that follow its own may have been given out where it comes from.
+  void come_into(Step& step) {
+    const auto user = std::exchange(heir.user, no_user);
+    const auto fence = std::exchange(heir.fence, {});
+    if (user == the_dead) {
+      left = true;
+      return;
+    }
+    if (turn.is_used()) return;  // a peer bequeathed what it did not have
+    turn.begin(fence);
+    turn.enter(user);
+    turn.served = step.context.rules.in_a_row;
+    step.out.inherited = user;
   }
 
   // A turn that began is used or given back.
@@ -532,12 +581,15 @@ struct Desk {
     start_again(step, retired, false);
   }
 
-  void adopt(Step& step, const NodeSet& gone, const NodeSet* missing) {
-    const bool clear = home.clears(gone);
+  void adopt(Step& step, const Event& event) {
+    const bool clear = home.clears(*event.gone);
     last = 0;
     orphans.clear();
     home = {};
-    if (missing != nullptr) home.begin(*missing, 0, clear || !step.context.ledger->delayed);
+    if (event.missing != nullptr)
+      home.begin(*event.missing, 0, clear || !step.context.ledger->delayed);
+    if (heir.user != no_user && event.inherits && !step.context.without(Without::heirs))
+      come_into(step);
     start_again(step, 0, clear);
   }
 };

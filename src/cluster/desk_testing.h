@@ -30,6 +30,14 @@ class Cluster {
   void withdraw(NodeId node, UserId user = 1) { act(node, {.kind = Kind::withdraw, .user = user}); }
   void linger(NodeId node) { act(node, {.kind = Kind::linger}); }
   void spoil(NodeId node) { act(node, {.kind = Kind::spoil}); }
+  // The user of one member moves to another, which is told.
+  void move(NodeId from, NodeId to, UserId user) {
+    const auto fence = desk(from).turn.fence;
+    act(from, {.kind = Kind::bequeath, .fence = fence});
+    act(to, {.kind = Kind::inherit, .user = user, .fence = fence});
+    nodes_[to.index()].testator = from;
+  }
+  void leave_with(NodeId node, Fence fence) { act(node, {.kind = Kind::leave, .fence = fence}); }
   void retire() { act(home_, {.kind = Kind::retire}); }
   void end_delay() {
     nodes_[home_.index()].ledger.delayed = false;
@@ -58,7 +66,10 @@ class Cluster {
     self.ledger = {.delayed = delayed_};
     NodeSet all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) all.insert(NodeId{i});
-    act(node, {.kind = Kind::adopt, .gone = &gone_, .missing = node == home_ ? &all : nullptr});
+    act(node, {.kind = Kind::adopt,
+               .gone = &gone_,
+               .missing = node == home_ ? &all : nullptr,
+               .inherits = self.testator != nobody && gone_.contains(self.testator)});
     if (node != home_) flights_.push_back({node, home_, {{.kind = Note::Kind::reported}}});
   }
   void all_adopt() {
@@ -103,6 +114,7 @@ class Cluster {
     Desk<P> desk;
     Ledger ledger;
     std::uint32_t epoch = 0;
+    NodeId testator;  // from which a user moved here
   };
 
   void act(NodeId at, const DeskEvent& event) {

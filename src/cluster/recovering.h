@@ -25,12 +25,18 @@ struct Recovering {
   static constexpr Info info = P::info;
   using Without = Rules::Without;
 
+  // What is said of a user that moves: by its member to the next one, and by itself to that one.
+  enum class Move : std::uint8_t { none, bequest, left };
+
   struct Message : DeskMessage<typename P::Message> {
     std::uint32_t epoch = 0;
-    static constexpr std::array<std::string_view, 7> labels = {
-        "kind", "instance", "holdings", "count", "clear", "inner", "epoch"};
+    Move move = Move::none;
+    Fence fence{};  // of the user that moves
+    static constexpr std::array<std::string_view, 9> labels = {
+        "kind", "instance", "holdings", "count", "clear", "inner", "epoch", "move", "fence"};
     [[nodiscard]] auto fields() const {
-      return std::tuple_cat(DeskMessage<typename P::Message>::fields(), std::tie(epoch));
+      return std::tuple_cat(DeskMessage<typename P::Message>::fields(),
+                            std::tie(epoch, move, fence));
     }
     bool operator==(const Message&) const = default;
   };
@@ -61,11 +67,17 @@ struct Recovering {
   bool was_home = false;     // in the view before
   std::uint8_t retired = 0;  // how often it retired the lock
   std::uint8_t spoilt = 0;   // how often it was sent what cannot be
+  NodeId heir;               // the member to which its user moves
+  Fence moved;               // the fence of that user
+  bool moved_left = false;   // that user has left
+  NodeId testator;           // the member from which a user moved here; also in the dead
 
-  static constexpr std::array<std::string_view, 8> labels = {
-      "life", "epoch", "members", "desk", "ledger", "was home", "retired", "spoilt"};
+  static constexpr std::array<std::string_view, 12> labels = {
+      "life",    "epoch",  "members", "desk",  "ledger",     "was home",
+      "retired", "spoilt", "heir",    "moved", "moved left", "testator"};
   [[nodiscard]] auto fields() const {
-    return std::tie(life, epoch, members, desk, ledger, was_home, retired, spoilt);
+    return std::tie(life, epoch, members, desk, ledger, was_home, retired, spoilt, heir, moved,
+                    moved_left, testator);
   }
   bool operator==(const Recovering&) const = default;
 
@@ -89,6 +101,12 @@ struct Recovering {
 
   void request(Demand, Out& out) { ask(0, out); }
   void release(Out& out) {
+    if (heir != nobody) {
+      // It says so where it is now. Without the rule that makes it wait, also where it was.
+      moved_left = true;
+      out.send(heir, errand(Move::left));
+      if (!departs(Without::bequests)) return;
+    }
     if (present())
       step({.kind = EventKind::leave, .fence = desk.turn.fence}, out);  // else: cut off
   }
@@ -111,8 +129,17 @@ struct Recovering {
   }
 
   void receive(NodeId from, const Message& message, Out& out) {
+    // A user's own words: it is connected to this member, whoever is in the view.
+    if (message.move == Move::left && present() && testator == from)
+      return step({.kind = EventKind::leave, .fence = message.fence}, out);
+    if (message.move == Move::left) return;
     const bool of_this_view = message.epoch == epoch || departs(Without::epochs);
     if (!present() || !of_this_view || !members.contains(from)) return;
+    if (message.move == Move::bequest) {
+      if (testator == from) return;  // it was said in the view before, too
+      testator = from;
+      return step({.kind = EventKind::inherit, .user = moving_user, .fence = message.fence}, out);
+    }
     if (message.kind == Kind::reported) ledger.unreported.erase(number_in_view(from));
     step({.kind = EventKind::receive, .from = number_in_view(from), .note = &message}, out);
   }
@@ -127,8 +154,43 @@ struct Recovering {
   static bool still_expected(const Snapshot<Recovering>& world, NodeId, std::uint8_t timer) {
     if (timer > 0) return false;
     for (std::size_t i = 0; i < world.nodes.size(); ++i)
-      if (world.nodes[i].crashed() && world.users[i].inside) return true;
+      if (world.users[i].inside && server_of(world, NodeId{i}).crashed()) return true;
     return false;
+  }
+
+  // ---- users that move
+
+  [[nodiscard]] bool movable() const {
+    return present() && desk.turn.is_used() && heir == nobody && testator == nobody &&
+           members.size() > 1;
+  }
+  // To the next member. From then on this one does nothing but leave, when that one has agreed.
+  void move(Out& out) {
+    const auto next = number_in_view(self).index() + 1;
+    heir = number_for_ever(NodeId{next == members.size() ? 0 : next});
+    moved = desk.turn.fence;
+    step({.kind = EventKind::bequeath, .fence = moved}, out);
+    out.send(heir, errand(Move::bequest));
+  }
+  [[nodiscard]] static bool has_moved(const Snapshot<Recovering>& world, NodeId user) {
+    const auto heir = world.nodes[user.index()].heir;
+    return heir != nobody && world.nodes[heir.index()].testator == user;
+  }
+  // The member through which the user of this one has what it has.
+  [[nodiscard]] static const Recovering& server_of(const Snapshot<Recovering>& world, NodeId user) {
+    const auto& node = world.nodes[user.index()];
+    return has_moved(world, user) ? world.nodes[node.heir.index()] : node;
+  }
+  // Who moves says nothing until it knows from where.
+  [[nodiscard]] static bool may_release(const Snapshot<Recovering>& world, NodeId user) {
+    const auto& node = world.nodes[user.index()];
+    return node.heir == nobody || node.crashed() || has_moved(world, user) ||
+           world.nodes[node.heir.index()].crashed();
+  }
+  [[nodiscard]] static bool may_leave(const Snapshot<Recovering>& world, NodeId user) {
+    const auto& node = world.nodes[user.index()];
+    return node.present() && node.heir != nobody &&
+           (has_moved(world, user) || world.nodes[node.heir.index()].crashed());
   }
 
   // What a node may do by itself, now or later: tell the home that its user stays, if somebody
@@ -163,8 +225,13 @@ struct Recovering {
 
   void crash() {
     const auto dead = self;
+    const auto heir_of_the_dead = heir, testator_of_the_dead = testator;
+    const auto fence = moved;
     *this = Recovering{.self = dead, .setup = setup, .joined = joined};
     life = Life::crashed;
+    heir = heir_of_the_dead;
+    testator = testator_of_the_dead;
+    moved = fence;
   }
   void join() { life = Life::present; }
 
@@ -188,7 +255,14 @@ struct Recovering {
     ledger = ledger.next(others, delayed);
     // Of no use where nothing is forgotten: worlds that differ in nothing else are equal.
     if (!setup->desk.forgetful) ledger = {.delayed = delayed};
-    step({.kind = EventKind::adopt, .gone = &gone, .missing = at_home ? &all : nullptr}, out);
+    step({.kind = EventKind::adopt,
+          .gone = &gone,
+          .missing = at_home ? &all : nullptr,
+          .inherits = testator != nobody && !members.contains(testator)},
+         out);
+    // What was said in the view before may not have been heard.
+    if (heir != nobody && members.contains(heir)) out.send(heir, errand(Move::bequest));
+    if (heir != nobody && moved_left) out.send(heir, errand(Move::left));
     if (at_home && !desk.home.clear) {
       out.arm(0, delay_ns);
     } else {
@@ -254,6 +328,10 @@ struct Recovering {
   }
 
   [[nodiscard]] Message message(const Note& note) const { return {{note}, epoch}; }
+  [[nodiscard]] Message errand(Move move) const {
+    return {.epoch = epoch, .move = move, .fence = moved};
+  }
+  static constexpr UserId moving_user = 100;  // beside those of this member
 
   void step(const typename Desk<P>::Event& event, Out& out) {
     typename Desk<P>::Out inner;

@@ -57,6 +57,7 @@ check::Options options_of(const System& system) {
   options.faults.lapses = system.lapses;
   options.faults.spoils = system.spoils;
   options.faults.early_timeouts = system.early_timeouts;
+  options.faults.moves = system.moves;
   for (std::size_t i = 0; i < system.requesters; ++i) options.requesters.insert(NodeId{i});
   options.max_states = 6'000'000;
   return options;
@@ -208,6 +209,10 @@ constexpr Refutation refutations[] = {
     {Without::fences_of_users, "fences_of_users", "exclusion", lapse, 9},
     // A member asks for a second turn while its user is inside, and the votes for it are lost.
     {Without::own_users, "own_users", "deadlock", crossing_tries, 18},
+    // One that has moved lets go where it was, and its heir claims what another has.
+    {Without::bequests, "bequests", "exclusion", move, 20},
+    // One that has moved is forgotten with the member that it came from.
+    {Without::heirs, "heirs", "exclusion", move, 9},
 };
 std::string name_of_rule(const ::testing::TestParamInfo<Refutation>& info) {
   return std::string(info.param.name) + "_" + std::string(info.param.property) + "_" +

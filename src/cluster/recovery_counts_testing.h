@@ -15,7 +15,7 @@ struct System {
   std::uint16_t requests = 1;  // of each member, by whichever of its users
   std::uint32_t crashes = 0, joins = 0, retirements = 0;
   DeskSetup desk{};
-  std::uint32_t withdrawals = 0, lapses = 0, spoils = 0, early_timeouts = 0;
+  std::uint32_t withdrawals = 0, lapses = 0, spoils = 0, early_timeouts = 0, moves = 0;
   std::size_t requesters = 0;  // the first so many; 0: all
 };
 
@@ -59,6 +59,16 @@ constexpr System tries_among_waits{
     .name = "tries_among_waits", .nodes = 2, .requests = 3, .desk = tries_or_waits};
 // Peers that send what cannot be.
 constexpr System spoils{.name = "spoils", .nodes = 2, .requests = 2, .crashes = 1, .spoils = 1};
+// A member that leaves, whose user moves to another one with what it has, while others may crash.
+constexpr System move{.name = "move", .nodes = 3, .desk = delay, .moves = 1};
+constexpr System move_and_crash{
+    .name = "move_and_crash", .nodes = 3, .crashes = 1, .desk = delay, .moves = 1};
+constexpr System move_of_two{.name = "move_of_two",
+                             .nodes = 2,
+                             .requests = 2,
+                             .retirements = 1,
+                             .desk = {.users = 2, .in_a_row = 2, .delay = true, .forgetful = true},
+                             .moves = 1};
 // Members that ask ahead for a user that comes back.
 constexpr System eager{
     .name = "eager", .nodes = 2, .requests = 3, .retirements = 1, .desk = {.eager = true}};
@@ -223,6 +233,42 @@ constexpr Count counts[] = {
     {"nxr-b", tries_among_waits, 46663, 137470},
     {"nxr-bh", tries_among_waits, 50688, 146543},
     {"dir", tries_among_waits, 47802, 141725},
+    {"central", move, 8428, 24246},
+    {"lamport", move, 0, 0},
+    {"ricart-agrawala", move, 32817, 103463},
+    {"carvalho-roucairol", move, 0, 0},
+    {"maekawa", move, 35769, 101276},
+    {"token-ring", move, 0, 0},
+    {"suzuki-kasami", move, 65849, 242592},
+    {"raymond", move, 0, 0},
+    {"raymond-piggyback", move, 0, 0},
+    {"naimi-trehel", move, 0, 0},
+    {"nxr", move, 0, 0},
+    {"nxr-b", move, 0, 0},
+    {"nxr-bh", move, 13772, 41982},
+    {"dir", move, 14094, 43453},
+    {"central", move_and_crash, 78611, 236820},
+    {"raymond", move_and_crash, 0, 0},
+    {"raymond-piggyback", move_and_crash, 0, 0},
+    {"naimi-trehel", move_and_crash, 0, 0},
+    {"nxr", move_and_crash, 0, 0},
+    {"nxr-b", move_and_crash, 0, 0},
+    {"nxr-bh", move_and_crash, 134686, 427375},
+    {"dir", move_and_crash, 136854, 436162},
+    {"central", move_of_two, 14071, 30994},
+    {"lamport", move_of_two, 0, 0},
+    {"ricart-agrawala", move_of_two, 22696, 49913},
+    {"carvalho-roucairol", move_of_two, 0, 0},
+    {"maekawa", move_of_two, 32418, 69973},
+    {"token-ring", move_of_two, 0, 0},
+    {"suzuki-kasami", move_of_two, 17309, 39244},
+    {"raymond", move_of_two, 0, 0},
+    {"raymond-piggyback", move_of_two, 0, 0},
+    {"naimi-trehel", move_of_two, 0, 0},
+    {"nxr", move_of_two, 0, 0},
+    {"nxr-b", move_of_two, 0, 0},
+    {"nxr-bh", move_of_two, 17334, 39287},
+    {"dir", move_of_two, 17079, 38807},
     {"central", spoils, 9019, 22008},
     {"lamport", spoils, 57175, 145468},
     {"ricart-agrawala", spoils, 22793, 55819},
@@ -266,6 +312,12 @@ constexpr System eager_and_crash{
 
 // Each below five million states and two GiB; what is not here is larger.
 constexpr Count deep_counts[] = {
+    {"ricart-agrawala", move_and_crash, 862018, 3314844},
+    {"maekawa", move_and_crash, 431232, 1462860},
+    {"suzuki-kasami", move_and_crash, 913049, 3729389},
+    {"lamport", move_and_crash, 0, 0},
+    {"carvalho-roucairol", move_and_crash, 0, 0},
+    {"token-ring", move_and_crash, 0, 0},
     {"lamport", two_crashes, 2936141, 13572395},
     {"central", crash_and_retirement, 58972, 181046},
     {"maekawa", crash_and_retirement, 1891674, 6979798},

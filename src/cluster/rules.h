@@ -28,13 +28,15 @@ struct Rules {
     orphans,          // messages of instances not known yet are dropped
     fences_of_users,  // leaving ends whatever grant there is, not only the one that is named
     memory,           // a home forgets what the dead may have had
-    own_users         // who tries asks although another user of its member is inside
+    own_users,        // who tries asks although another user of its member is inside
+    bequests,         // who has moved to another member may let go at the one it came from
+    heirs             // what somebody brought along is not claimed for it
   };
   // As on a command line, in their order.
-  static constexpr std::array<std::string_view, 13> names = {
+  static constexpr std::array<std::string_view, 15> names = {
       "nothing",         "all-reports", "epochs",      "fence-epoch",     "fence-floor",
       "inquiries",       "escrow",      "giving-back", "leaving-between", "orphans",
-      "fences-of-users", "memory",      "own-users"};
+      "fences-of-users", "memory",      "own-users",   "bequests",        "heirs"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
   bool eager = true;       // a member asks again before it leaves if its user will come back

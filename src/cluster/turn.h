@@ -19,6 +19,16 @@ namespace turno::cluster {
 // Not a user: the home keeps what somebody that died may have had (escrow).
 inline constexpr UserId the_dead = std::numeric_limits<UserId>::max();
 
+// A user of a member that leaves, which has moved here: it is inside there, and from here once that
+// member is gone.
+struct Heir {
+  UserId user = no_user;  // the_dead: it has left meanwhile
+  Fence fence;
+
+  [[nodiscard]] auto fields() const { return std::tie(user, fence); }
+  bool operator==(const Heir&) const = default;
+};
+
 // A member may serve several of its own users within one turn: their fences lie between two turns.
 inline constexpr std::uint64_t fences_per_turn = 16;
 
@@ -29,6 +39,7 @@ struct Turn {
   Fence began;              // with which the turn began
   std::uint8_t served = 0;  // users of this turn after the first
   bool asked = false;       // a turn was asked for
+  bool bequeathed = false;  // the one inside has moved to another member, and leaves from there
   UserId trying = no_user;  // who goes in only if nobody else is in the way
   bool probing = false;     // the home has not answered that one yet
   // How surely a user that leaves comes back at once. If it had to wait for others twice in a row,
@@ -37,10 +48,12 @@ struct Turn {
   std::int8_t eagerness = 0;
   static constexpr std::int8_t eager = 2, distrusted = -8;
 
-  static constexpr std::array<std::string_view, 9> labels = {
-      "line", "holder", "fence", "began", "served", "asked", "trying", "probing", "eagerness"};
+  static constexpr std::array<std::string_view, 10> labels = {
+      "line",  "holder",     "fence",  "began",   "served",
+      "asked", "bequeathed", "trying", "probing", "eagerness"};
   [[nodiscard]] auto fields() const {
-    return std::tie(line, holder, fence, began, served, asked, trying, probing, eagerness);
+    return std::tie(line, holder, fence, began, served, asked, bequeathed, trying, probing,
+                    eagerness);
   }
   bool operator==(const Turn&) const = default;
 
@@ -66,6 +79,7 @@ struct Turn {
   void leave() {
     holder = no_user;
     fence = {};
+    bequeathed = false;
   }
   // The turn is over.
   void end() {

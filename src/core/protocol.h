@@ -99,6 +99,7 @@ enum class EventKind : std::uint8_t {
   spoil,       // a peer sent what cannot be
   lapse,       // the time to live of its user's grant is over
   leave_late,  // whose grant has lapsed leaves, and does not know it
+  move,        // its user moves to another member, with what it has, for this one leaves
   suspect,     // it learns that another node has crashed
   expire,      // a timer
   recover,     // it is back after a crash, with what it kept on stable storage
@@ -137,6 +138,7 @@ concept HasViews = requires(P node, const P& state, const ViewChange& view,
   node.attempt(std::uint32_t{}, out);
   node.give_up(std::uint32_t{}, out);
   node.leave_late(Fence{}, out);
+  node.move(out);
   { state.present() } -> std::convertible_to<bool>;
   { state.retirable() } -> std::convertible_to<bool>;
   { state.changes() } -> std::convertible_to<std::uint32_t>;  // of the view, by this node's fate
@@ -200,6 +202,7 @@ void step_through_views(P& node, const Input<typename P::Message>& input,
   if (input.kind == Kind::spoil) node.spoil(out);
   if (input.kind == Kind::lapse) node.release(out);
   if (input.kind == Kind::leave_late) node.leave_late(input.fence, out);
+  if (input.kind == Kind::move) node.move(out);
   if (input.kind == Kind::withdraw) node.give_up(input.number, out);
   if (input.kind != Kind::request) return;
   if (input.only_try) {
