@@ -131,6 +131,13 @@ void Daemon::leave() {
   if (const auto left = registry_.leave(); !left) log::error("{}", left.error().message);
 }
 
+void Daemon::drain(std::string_view reason) {
+  if (std::exchange(draining_, true)) return;
+  log::info("{}: this node leaves as soon as its clients have moved or stopped", reason);
+  if (drain_) return drain_(reason);
+  stop();
+}
+
 void Daemon::give_up(const std::string& reason) {
   log::error("this node gives up: {}", reason);
   failure_ = reason;
@@ -178,6 +185,7 @@ void Daemon::adopt(const cluster::View& view) {
       delay_ = {};
       locks_->end_delay();
     });
+  repeat_wills();
   // What came too early: the rest may be of a view that is newer still.
   for (const auto& early : early_.take()) receive(early.from, early.frame());
 }
@@ -193,9 +201,11 @@ bool Daemon::receive(std::uint64_t from, const wire::Frame& frame) {
 void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   const auto member = view_.index_of(from);
   if (member == nobody) return;
-  const auto kind = static_cast<table::QuestionKind>(frame.kind);
-  if (kind == table::QuestionKind::ask) return receive_question(member, frame);
-  if (kind == table::QuestionKind::answer) return receive_answer(member, frame);
+  const auto kind = static_cast<table::NodeKind>(frame.kind);
+  if (kind == table::NodeKind::ask) return receive_question(member, frame);
+  if (kind == table::NodeKind::answer) return receive_answer(member, frame);
+  if (kind == table::NodeKind::will) return receive_will(member, frame);
+  if (kind == table::NodeKind::taken) return receive_taken(member, frame);
   if (locks_->receive(member, frame)) return;
   table::Statistics::add(locks_->statistics().strange_frames);
   if (const auto unsaid = strange_.admit())
@@ -241,7 +251,7 @@ void Daemon::ask(std::string_view name, Answer answer) {
     const auto link = peers_->link(member.id);
     if (!link) continue;
     ++question.missing;
-    link->send(view_.epoch, number, static_cast<std::uint8_t>(table::QuestionKind::ask),
+    link->send(view_.epoch, number, static_cast<std::uint8_t>(table::NodeKind::ask),
                [&](wire::Writer& body) { body.bytes(name); });
   }
   if (question.missing == 0) return finish(number, true);
@@ -254,7 +264,7 @@ void Daemon::receive_question(NodeId from, const wire::Frame& frame) {
   if (!body.ok()) return;
   const auto found = locks_->sightings(name, table::most_sightings);
   peers_->link(view_.members[from.index()].id)
-      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(table::QuestionKind::answer),
+      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(table::NodeKind::answer),
              [&](wire::Writer& out) { table::encode_sightings(out, found); });
 }
 
@@ -273,6 +283,61 @@ void Daemon::finish(std::uint64_t number, bool complete) {
   if (node.empty()) return;
   loop_.cancel(node.mapped().patience);
   node.mapped().answer(std::move(node.mapped().found), complete);
+}
+
+// ---- sessions that move
+
+void Daemon::bequeath(std::string_view member, table::Will will, Taken taken) {
+  const auto* heir = view_.find(member);
+  if (heir == nullptr || heir->id == self_.id)
+    return taken("there is no other node called '" + std::string(member) + "'");
+  const auto number = ++question_numbers_;
+  wills_[number] = {heir->id, std::move(will), std::move(taken)};
+  send_will(number);
+}
+
+void Daemon::send_will(std::uint64_t number) {
+  const auto& bequest = wills_.at(number);
+  peers_->link(bequest.heir)
+      ->send(view_.epoch, number, static_cast<std::uint8_t>(table::NodeKind::will),
+             [&](wire::Writer& out) { table::encode(out, bequest.will); });
+}
+
+// What was said in the view before may not have been heard. Who heard it twice knows by the number.
+void Daemon::repeat_wills() {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, bequest] : wills_) numbers.push_back(number);
+  for (const auto number : numbers) {
+    if (view_.find(wills_.at(number).heir) != nullptr) {
+      send_will(number);
+    } else {
+      auto node = wills_.extract(number);
+      node.mapped().taken("that node is gone");
+    }
+  }
+}
+
+void Daemon::receive_will(NodeId from, const wire::Frame& frame) {
+  wire::Reader body(frame.body);
+  const auto will = table::decode_will(body);
+  const auto sender = view_.members[from.index()].id;
+  const std::string refusal = !will       ? "it makes no sense"
+                              : draining_ ? "this node leaves, too"
+                              : !heir_    ? "this node has no clients"
+                                          : heir_(sender, frame.lock, *will);
+  peers_->link(sender)->send(view_.epoch, frame.lock,
+                             static_cast<std::uint8_t>(table::NodeKind::taken),
+                             [&](wire::Writer& out) { out.bytes(refusal); });
+}
+
+void Daemon::receive_taken(NodeId from, const wire::Frame& frame) {
+  const auto found = wills_.find(frame.lock);
+  if (found == wills_.end() || found->second.heir != view_.members[from.index()].id) return;
+  wire::Reader body(frame.body);
+  const auto refusal = std::string(body.bytes());
+  if (!body.ok()) return;
+  auto node = wills_.extract(found);
+  node.mapped().taken(refusal);
 }
 
 }  // namespace turno::node

@@ -37,6 +37,7 @@ struct Settings {
   std::chrono::milliseconds lock_delay{1000};
   std::chrono::milliseconds idle{60'000};
   std::chrono::milliseconds longest_turn{10};
+  std::chrono::milliseconds drain{5000};  // how long clients may take to move when the node leaves
   std::map<std::string, std::chrono::milliseconds> latency;  // added on the way to a peer, by name
   // For tests: of frames to a peer; how desks behave; wrong versions of the algorithm.
   std::map<std::string, std::chrono::milliseconds> spacing;
@@ -92,6 +93,19 @@ class Daemon final : public port::Host {
   }
   [[nodiscard]] std::chrono::milliseconds idle() const override { return settings_.idle; }
   void ask(std::string_view name, Answer answer) override;
+  [[nodiscard]] bool draining() const override { return draining_; }
+  void drain(std::string_view reason) override;
+  void bequeath(std::string_view member, table::Will will, Taken taken) override;
+
+  // Of the faces of the node; before the loop runs. Takes in what a session of a member has, which
+  // moves to one of this node. The number is that of the member's question. Says why not, or
+  // nothing.
+  using Heir = std::function<std::string(std::uint64_t member, std::uint64_t number,
+                                         const table::Will& will)>;
+  void set_heir(Heir heir) { heir_ = std::move(heir); }
+  // Once, when the node is to leave: whoever is told calls stop() when all is done.
+  using Drain = std::function<void(std::string_view reason)>;
+  void set_drain(Drain drain) { drain_ = std::move(drain); }
   [[nodiscard]] std::size_t open_questions() const { return questions_.size(); }
 
  private:
@@ -113,6 +127,10 @@ class Daemon final : public port::Host {
   void receive_question(NodeId from, const wire::Frame& frame);
   void receive_answer(NodeId from, const wire::Frame& frame);
   void finish(std::uint64_t question, bool complete);
+  void send_will(std::uint64_t number);
+  void repeat_wills();
+  void receive_will(NodeId from, const wire::Frame& frame);
+  void receive_taken(NodeId from, const wire::Frame& frame);
   void wake(Clock::time_point at);
   void sweep();
   void give_up(const std::string& reason);
@@ -136,6 +154,15 @@ class Daemon final : public port::Host {
   std::uint64_t view_changes_ = 0;
   std::unordered_map<std::uint64_t, Question> questions_;
   std::uint64_t question_numbers_ = 0;
+  struct Bequeathing {
+    std::uint64_t heir = 0;
+    table::Will will;
+    Taken taken;
+  };
+  std::map<std::uint64_t, Bequeathing> wills_;  // not answered yet
+  Heir heir_;
+  Drain drain_;
+  bool draining_ = false;
   std::atomic<std::uint64_t> sessions_{0};
   std::string failure_;
   bool joined_ = false;

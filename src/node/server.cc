@@ -15,6 +15,14 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
   server->daemon_ = std::move(*daemon);
   server->clients_ =
       std::make_unique<port::Clients>(*server->daemon_, server->daemon_->take_client_sockets());
+  server->daemon_->set_heir(
+      [raw = server.get()](std::uint64_t member, std::uint64_t number, const table::Will& will) {
+        return raw->clients_->inherit(member, number, will);
+      });
+  server->daemon_->set_drain([raw = server.get()](std::string_view reason) {
+    raw->drain_ = std::make_unique<port::Drain>(
+        *raw->clients_, reason, raw->daemon_->settings().drain, [raw] { raw->stop(); });
+  });
   if (auto socket = server->daemon_->take_http_socket())
     server->http_ =
         std::make_unique<port::Http>(*server->daemon_, *server->clients_, std::move(socket));
@@ -23,6 +31,7 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
 
 Server::~Server() {
   http_.reset();
+  drain_.reset();
   // The sessions give back what they hold before the locks go.
   clients_.reset();
 }
@@ -30,6 +39,7 @@ Server::~Server() {
 std::string Server::run() {
   daemon_->run();
   http_.reset();
+  drain_.reset();
   clients_->end();
   daemon_->leave();
   return daemon_->failure();

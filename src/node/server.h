@@ -7,6 +7,7 @@
 #include "node/daemon.h"
 #include "port/http/http.h"
 #include "port/resp/clients.h"
+#include "port/resp/drain.h"
 
 namespace turno::node {
 
@@ -24,6 +25,9 @@ class Server {
   // Nothing, or why it had to end.
   std::string run();
   void stop() { daemon_->stop(); }
+  // The same when all clients have moved to other nodes, or have let go of what they had. In the
+  // loop's thread.
+  void drain(std::string_view reason) { daemon_->drain(reason); }
   [[nodiscard]] Daemon& daemon() { return *daemon_; }
   [[nodiscard]] port::Clients& clients() { return *clients_; }
 
@@ -32,7 +36,8 @@ class Server {
 
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<port::Clients> clients_;
-  std::unique_ptr<port::Http> http_;  // none if there is no address for it
+  std::unique_ptr<port::Http> http_;    // none if there is no address for it
+  std::unique_ptr<port::Drain> drain_;  // while the node leaves
 };
 
 }  // namespace turno::node

@@ -11,6 +11,7 @@
 #include "cluster/view.h"
 #include "net/loop.h"
 #include "net/peers.h"
+#include "table/bequests.h"
 #include "table/lock_table.h"
 
 namespace turno::port {
@@ -50,6 +51,14 @@ class Host {
   [[nodiscard]] virtual const std::string& algorithm() const = 0;
   [[nodiscard]] virtual std::chrono::milliseconds lock_delay() const = 0;
   [[nodiscard]] virtual std::chrono::milliseconds idle() const = 0;
+
+  // This node leaves: it gives nothing out any more.
+  [[nodiscard]] virtual bool draining() const = 0;
+  virtual void drain(std::string_view reason) = 0;
+  // Tells a member what a session has that moves there. `refusal` is empty if it was taken, and
+  // else says why it surely was not.
+  using Taken = std::function<void(std::string_view refusal)>;
+  virtual void bequeath(std::string_view member, table::Will will, Taken taken) = 0;
 
   // Asks all members who holds and who waits (for all locks if the name is empty). `complete` is
   // false if one did not answer in time.

@@ -19,8 +19,9 @@ using NoteKind = cluster::Note::Kind;
 // The kinds of frames that nodes exchange follow those of the links: first the desks'.
 inline constexpr auto first_frame_kind = static_cast<std::uint8_t>(net::LinkKind::first_free);
 inline constexpr auto desk_kinds = static_cast<std::uint8_t>(cluster::Note::kinds.size());
-// About all things at once: who holds, who waits.
-enum class QuestionKind : std::uint8_t { ask = first_frame_kind + desk_kinds, answer };
+// Between the nodes themselves. About all things at once: who holds, who waits. And of a session
+// that moves from one to the other, what it has: taken, or not.
+enum class NodeKind : std::uint8_t { ask = first_frame_kind + desk_kinds, answer, will, taken };
 
 [[nodiscard]] inline std::uint8_t frame_kind(NoteKind kind) {
   return static_cast<std::uint8_t>(first_frame_kind + static_cast<std::uint8_t>(kind));

@@ -47,6 +47,7 @@ class Engine {
     bool done = true;                            // false: there was nobody to leave or to withdraw
     bool spoilt = false;                         // a peer sent what cannot be
     cluster::UserId refused = cluster::no_user;  // who tried in vain
+    bool inherited = false;                      // who moved here is inside here now
 
     Fence began;  // of this node's turn
     cluster::Instance instance = 0;

@@ -42,6 +42,7 @@ class EngineOf final : public Engine {
             .done = out.done,
             .spoilt = out.spoilt,
             .refused = out.refused,
+            .inherited = out.inherited != cluster::no_user,
             .began = desk.turn.began,
             .instance = desk.part(),
             .lives = desk.home.lives(),

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -70,6 +71,13 @@ class Waiter {
   ~Waiter() = default;
 };
 
+// One that moved here from another member, which leaves.
+struct Inheritance {
+  const Owner* owner = nullptr;  // none: it has let go meanwhile
+  Fence fence;
+  std::uint64_t member = 0;  // that it comes from
+};
+
 struct HomeTag;
 struct WatchTag;
 using HomeHook = boost::intrusive::list_base_hook<boost::intrusive::tag<HomeTag>>;
@@ -93,6 +101,7 @@ struct Entry : HomeHook, WatchHook {
   Clock::time_point touched{};     // at the home: when somebody last used it, as far as it knows
   std::uint32_t waiting = 0;       // users in the desk's line
   std::uint32_t pins = 0;          // those who keep a pointer to it
+  std::unique_ptr<Inheritance> inheritance;  // mostly none
 };
 
 }  // namespace turno::table

@@ -120,10 +120,15 @@ bool LockTable::withdraw_locked(Entry& entry, Waiter& waiter) {
 bool LockTable::release(std::string_view name, const Owner& owner, Fence fence) {
   const Locked locked(*this);
   auto* entry = find(name);
-  if (entry == nullptr || entry->owner != &owner) return false;
-  if (fence != Fence{} && fence != entry->fence) return false;
-  leave(*entry);
-  return true;
+  if (entry != nullptr && entry->owner == &owner && (fence == Fence{} || fence == entry->fence)) {
+    leave(*entry);
+    return true;
+  }
+  if (auto* moved = find_inherited(name, owner, fence)) {
+    let_go_of_inherited(*moved);
+    return true;
+  }
+  return false;
 }
 
 void LockTable::give_back(Entry& entry, Fence fence) {
@@ -136,7 +141,15 @@ void LockTable::give_back(Entry& entry, Fence fence) {
 bool LockTable::take_back(std::string_view name, Fence fence, std::string_view reason) {
   const Locked locked(*this);
   auto* entry = find(name);
-  if (entry == nullptr || entry->owner == nullptr || fence != entry->fence) return false;
+  if (entry == nullptr) return false;
+  if (entry->inheritance && entry->inheritance->owner != nullptr &&
+      fence == entry->inheritance->fence) {
+    Statistics::add(statistics_.lost);
+    lost_(*entry->inheritance->owner, entry->name, fence, reason);
+    let_go_of_inherited(*entry);
+    return true;
+  }
+  if (entry->owner == nullptr || entry->owner == &moved_ || fence != entry->fence) return false;
   Statistics::add(statistics_.lost);
   lost_(*entry->owner, entry->name, fence, reason);
   leave(*entry);
@@ -151,7 +164,8 @@ bool LockTable::holds(Entry& entry, Fence fence) {
 bool LockTable::holds(std::string_view name, const Owner& owner, Fence fence) {
   const Locked locked(*this);
   const auto* entry = find(name);
-  return entry != nullptr && entry->owner == &owner && (fence == Fence{} || fence == entry->fence);
+  if (entry != nullptr && entry->owner == &owner) return fence == Fence{} || fence == entry->fence;
+  return find_inherited(name, owner, fence) != nullptr;
 }
 
 void LockTable::leave(Entry& entry) {
@@ -308,8 +322,11 @@ void LockTable::end(std::string_view reason) {
       engine_->step(*entry, stage_, {.kind = Event::Kind::withdraw, .user = user});
       settle(Waiter::of(user), Waiter::State::failed);
     }
+    if (entry->inheritance && entry->inheritance->owner != nullptr)
+      lost_(*entry->inheritance->owner, entry->name, entry->inheritance->fence, reason);
+    entry->inheritance.reset();
     if (entry->owner == nullptr) continue;
-    Statistics::add(statistics_.lost);
+    if (entry->owner != &moved_) Statistics::add(statistics_.lost);
     Statistics::add<std::int64_t>(statistics_.holders, -1);
     lost_(*entry->owner, entry->name, entry->fence, reason);
     entry->owner = nullptr;
@@ -385,7 +402,12 @@ void LockTable::sight(const Entry& entry, std::size_t most, std::vector<Sighting
                      "kept for " + delay_.dead + ", free in " +
                          std::to_string(age(now - (delay_.until - now)).count()) + " ms",
                      0, true, Fence{}, milliseconds(0), entry.waiting});
-  if (entry.owner != nullptr && found.size() < most)
+  const auto* heir = entry.inheritance ? entry.inheritance->owner : nullptr;
+  if (heir != nullptr && found.size() < most)
+    found.push_back({entry.name, heir->client, heir->session, true, entry.inheritance->fence,
+                     age(entry.held_since), entry.waiting});
+  // Who moves is seen where it moves to.
+  if (entry.owner != nullptr && entry.owner != &moved_ && found.size() < most)
     found.push_back({entry.name, entry.owner->client, entry.owner->session, true, entry.fence,
                      age(entry.held_since), entry.waiting});
   for (const auto user : turn.line) {

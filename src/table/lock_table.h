@@ -79,6 +79,16 @@ class LockTable {
   void give_back(Entry& entry, Fence fence);
   // Takes the lock away from whoever holds it with this fence.
   bool take_back(std::string_view name, Fence fence, std::string_view reason);
+  // An owner that moves to another node, because this one leaves: its lock stays as it is until
+  // this node is gone, and its owner lets go of it there. False: it does not hold it so.
+  bool bequeath(std::string_view name, const Owner& owner, Fence fence);
+  // The other node did not want it.
+  void reclaim(std::string_view name, const Owner& owner, Fence fence);
+  // What the owner holds at that member, it holds here once that one is gone. False: cannot be.
+  bool inherit(std::string_view name, const Owner& owner, Fence fence, std::uint64_t member);
+  // It stays where it is after all.
+  void disinherit(std::string_view name, const Owner& owner);
+
   [[nodiscard]] bool holds(Entry& entry, Fence fence);
   [[nodiscard]] bool holds(std::string_view name, const Owner& owner, Fence fence = {});
 
@@ -130,6 +140,9 @@ class LockTable {
   void carry_out(Entry& entry, const Result& result, bool used);
   void note_spoilt(const Entry& entry);
   void let_in(Entry& entry, const Result& result);
+  Entry* find_inherited(std::string_view name, const Owner& owner, Fence fence);
+  void let_go_of_inherited(Entry& entry);
+  void come_into(Entry& entry, bool inside);
   void settle(Waiter& waiter, Waiter::State state);
   void keep_indices(Entry& entry, const Result& result, bool used);
   void touch(Entry& entry, bool lives, bool used);
@@ -193,6 +206,7 @@ class LockTable {
   Clock::time_point now_;  // see now()
   std::atomic<bool> worn_{false};
   bool ended_ = false;
+  const Owner moved_{0, "moves to another node"};  // who has what was bequeathed
   Statistics statistics_;
   log::Limiter spoilt_lines_;
 };

@@ -70,9 +70,14 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
   for (auto* entry : all) {
     entry->instance = 0;
     entry->home = rendezvous_.home_of(entry->name);
-    step(*entry, {.kind = Event::Kind::adopt,
-                  .gone = &gone,
-                  .missing = entry->home == self ? &everybody : nullptr});
+    const bool inherits = entry->inheritance && view.index_of(entry->inheritance->member) == nobody;
+    const auto result = engine_->step(*entry, stage_,
+                                      {.kind = Event::Kind::adopt,
+                                       .gone = &gone,
+                                       .missing = entry->home == self ? &everybody : nullptr,
+                                       .inherits = inherits});
+    if (inherits) come_into(*entry, result.inherited);
+    carry_out(*entry, result, true);
   }
   // Of all else this node's users have nothing.
   for (std::size_t i = 0; i < view.size(); ++i)

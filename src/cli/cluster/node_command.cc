@@ -25,7 +25,7 @@ sigset_t ending_signals() {
   return set;
 }
 
-// They end the node cleanly. REQUIRES: they are blocked.
+// They end the node cleanly, the second one at once. REQUIRES: they are blocked.
 class Signals final : public net::Loop::Watcher {
  public:
   explicit Signals(node::Server& server) : server_(server) {
@@ -41,7 +41,9 @@ class Signals final : public net::Loop::Watcher {
   void ready(std::uint32_t) override {
     signalfd_siginfo info{};
     if (::read(fd_.get(), &info, sizeof info) != sizeof info) return;
-    log::info("{}: the node leaves", ::strsignal(static_cast<int>(info.ssi_signo)));
+    const auto* signal = ::strsignal(static_cast<int>(info.ssi_signo));
+    if (!server_.daemon().draining()) return server_.drain(signal);
+    log::info("{} again: the node leaves at once", signal);
     server_.stop();
   }
 
@@ -77,7 +79,9 @@ void add_node(Command app, Job& job) {
   auto options = std::make_shared<NodeOptions>();
   options->add_to(command);
   command.footer(
-      "\nSIGINT or SIGTERM end it cleanly. turno up starts several at once.\n"
+      "\nSIGINT or SIGTERM make it leave: clients that can move to another node do, the others "
+      "are\ntold that their locks are lost and get the lock delay to stop. A second signal ends "
+      "it at once.\nturno up starts several nodes.\n"
       "\nExample:\n  turno node --name node-1 --client 127.0.0.1:7000\n");
   command.callback([&job, options] { job = [options] { return run(*options); }; });
 }

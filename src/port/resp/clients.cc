@@ -43,13 +43,35 @@ Session& Clients::make_session() {
 }
 
 void Clients::left(Session& session) {
-  if (!leases_.contains(session)) retire(session);
+  if (!leases_.contains(session) && !kept_.contains(session.id())) retire(session);
 }
 
 void Clients::break_off(Session& session, std::string_view reason) {
   leases_.forget(session);
   session.break_off(reason);
   retire(session);
+}
+
+void Clients::cut(Session& session) {
+  kept_.insert(session.id());
+  std::vector<Connection*> speaking;
+  for (auto& [id, connection] : connections_)
+    if (&connection->session() == &session) speaking.push_back(connection.get());
+  for (auto* connection : speaking) {
+    connection->flush();
+    remove(*connection);
+  }
+}
+
+Session* Clients::find(std::uint64_t session) {
+  const auto found = sessions_.find(session);
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+std::string Clients::inherit(std::uint64_t member, std::uint64_t number, const table::Will& will) {
+  for (auto& [id, session] : sessions_)
+    if (session->has_ticket(will.ticket)) return session->inherit(member, number, will.bequests);
+  return "there is no session with this ticket";
 }
 
 void Clients::retire(Session& session) {

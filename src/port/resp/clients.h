@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "net/acceptor.h"
@@ -31,6 +32,12 @@ class Clients {
   void left(Session& session);
   // The session is over, and who speaks for it is told.
   void break_off(Session& session, std::string_view reason);
+  // Nobody speaks for this session any more, but it stays as it is.
+  void cut(Session& session);
+  [[nodiscard]] Session* find(std::uint64_t session);
+  // What a session of another node has, which moves to one here. Says why it cannot be, or nothing.
+  [[nodiscard]] std::string inherit(std::uint64_t member, std::uint64_t number,
+                                    const table::Will& will);
   // A grant was taken away. From any thread, with the table locked.
   void lost(const Owner& owner, const std::string& lock, Fence fence, std::string_view reason);
   // Says goodbye to all: the node ends.
@@ -56,6 +63,7 @@ class Clients {
   const std::chrono::milliseconds patience_;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
   Sessions sessions_;
+  std::unordered_set<std::uint64_t> kept_;  // sessions that stay without a connection
   Leases leases_;
   // They may be at work right now: they go when their work is done.
   std::vector<std::unique_ptr<Session>> retired_;

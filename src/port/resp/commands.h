@@ -29,12 +29,17 @@ inline constexpr std::size_t any_number = wire::RequestParser::max_arguments;
 // By their kinds; looked through in this order.
 std::span<const Command> lock_commands();
 std::span<const Command> session_commands();
+std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();
 std::span<const Command> sentinel_commands();
 
 // HELLO and AUTH with a session's id and secret are a JOIN. True: it speaks for that session now;
 // false: why not has been written.
 bool join_session(Connection& connection, std::string_view id, std::string_view secret);
+// SESSION BEQUEATH node ticket, INHERIT, HELD.
+void bequeath(Connection& connection, Arguments arguments);
+void inherit(Connection& connection, Arguments arguments);
+void held(Connection& connection, Arguments arguments);
 // What INFO answers.
 std::string info_text(Connection& connection, Arguments sections);
 

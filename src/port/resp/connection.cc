@@ -23,6 +23,8 @@ std::string_view name_of(News::Kind kind) {
       return "failed";
     case News::Kind::lost:
       return "lost";
+    case News::Kind::draining:
+      return "draining";
   }
   return "";
 }
@@ -30,7 +32,8 @@ std::string_view name_of(News::Kind kind) {
 // Fences are texts, since many programs keep all numbers as doubles.
 std::string json_of(const News& news) {
   Json json;
-  json.add("event", name_of(news.kind)).add("lock", news.lock);
+  json.add("event", name_of(news.kind));
+  if (!news.lock.empty()) json.add("lock", news.lock);
   if (news.ticket != 0) json.add("ticket", news.ticket);
   if (news.fence != Fence{}) json.add("fence", std::to_string(news.fence.value));
   if (!news.reason.empty()) json.add("reason", news.reason);
@@ -165,6 +168,7 @@ void Connection::go_on() {
 
 void Connection::lock(const Wanted& wanted) {
   using State = Session::Asked::State;
+  if (host().draining()) return say_draining();
   const auto asked = session_->lock({.name = wanted.name,
                                      .timeout = wanted.timeout,
                                      .ttl = wanted.ttl,
@@ -198,6 +202,10 @@ void Connection::lock(const Wanted& wanted) {
        .fence = asked.fence});
 }
 
+void Connection::say_draining() {
+  reply_.error("DRAINING", "this node leaves; ask another node of the cluster");
+}
+
 void Connection::answer(const News& news) {
   switch (news.kind) {
     case News::Kind::granted:
@@ -208,6 +216,7 @@ void Connection::answer(const News& news) {
       break;
     case News::Kind::failed:
     case News::Kind::lost:
+    case News::Kind::draining:
       reply_.error("UNAVAILABLE", news.reason);
       break;
   }
@@ -220,6 +229,10 @@ void Connection::tell(const News& news) {
   if (!subscriptions_.empty()) publish(news);
   if (pushes) push(news);
   if (!working_ && unwritten() > 0) flush();
+}
+
+bool Connection::hears() const {
+  return is_open() && (reply_.protocol() >= 3 || subscriptions_.hears("turno:lost"));
 }
 
 void Connection::publish(const News& news) {
@@ -248,8 +261,13 @@ void Connection::publish(const News& news) {
 void Connection::push(const News& news) {
   const bool is_short = news.kind == News::Kind::timeout;
   const auto fence = static_cast<std::int64_t>(news.fence.value);
-  reply_.push(is_short ? 3 : 4);
+  const bool draining = news.kind == News::Kind::draining;
+  reply_.push(is_short || draining ? 3 : 4);
   reply_.bulk(name_of(news.kind));
+  if (draining) {
+    reply_.bulk(host().self().name);
+    return reply_.bulk(news.reason);
+  }
   if (news.kind == News::Kind::lost) {
     reply_.bulk(news.lock);
     reply_.integer(fence);

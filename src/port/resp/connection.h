@@ -42,6 +42,7 @@ class Connection final : public net::Stream, public Session::Speaker {
   void hold_replies() { waiting_ = true; }
   void go_on();
   void quit() { quitting_ = true; }
+  void say_draining();
   [[nodiscard]] wire::ReplyWriter& reply() { return reply_; }
   [[nodiscard]] Clients& clients() { return clients_; }
   [[nodiscard]] Host& host() { return clients_.host(); }
@@ -78,6 +79,7 @@ class Connection final : public net::Stream, public Session::Speaker {
   void writable() override;
   void answer(const News& news) override;
   void tell(const News& news) override;
+  [[nodiscard]] bool hears() const override;
   void session_ends(std::string_view reason) override;
   void work();
   bool execute_next();

@@ -91,6 +91,7 @@ std::string info_text(Connection& connection, Arguments sections) {
     text.line("algorithm", host.algorithm());
     text.line("epoch", host.view().epoch);
     text.line("members", host.view().size());
+    text.line("draining", host.draining() ? 1 : 0);
     text.line("ready", host.locks().ready() ? 1 : 0);
     text.line("lock_delay_ms", host.lock_delay().count());
     text.line("idle_ms", host.idle().count());

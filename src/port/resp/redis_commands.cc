@@ -74,7 +74,7 @@ void hello(Connection& connection, Arguments arguments) {
   if (name) connection.session().set_name(*name);
   out.set_protocol(protocol);
   const auto& host = connection.host();
-  out.map(8);
+  out.map(10);
   Pairs pairs{out};
   pairs.text("server", "turno");
   pairs.text("version", TURNO_VERSION);
@@ -83,6 +83,9 @@ void hello(Connection& connection, Arguments arguments) {
   pairs.text("mode", "standalone");  // to a client: there is no CLUSTER
   pairs.text("role", "master");
   pairs.text("node", host.self().name);
+  pairs.integer("lock_delay_ms", static_cast<std::uint64_t>(host.lock_delay().count()));
+  out.bulk("draining");
+  out.boolean(host.draining());
   out.bulk("modules");
   out.array(0);
 }
@@ -109,6 +112,14 @@ void client(Connection& connection, Arguments arguments) {
     return out.simple("OK");
   }
   if (same(what, "SETINFO") && arguments.size() == 4) return out.simple("OK");
+  if (same(what, "CAPA")) {
+    // A session that is not the connection's own may have others who do not know how to move.
+    const auto words = arguments.subspan(2);
+    const bool moves = std::any_of(words.begin(), words.end(),
+                                   [](std::string_view word) { return same(word, "MOVE"); });
+    if (connection.lease() == nullptr) connection.session().set_movable(moves);
+    return out.simple("OK");
+  }
   const bool has_switch =
       arguments.size() > 2 && (same(arguments[2], "ON") || same(arguments[2], "OFF"));
   // Nothing is ever evicted, touched or moved elsewhere here: both are true at once.
@@ -117,9 +128,10 @@ void client(Connection& connection, Arguments arguments) {
     return out.simple("OK");
   if (same(what, "REPLY") || same(what, "TRACKING"))
     return out.error("ERR", "CLIENT " + std::string(what) + " is not supported");
-  out.error("ERR",
-            "unknown CLIENT subcommand or wrong number of arguments: there are SETNAME "
-            "name, GETNAME, ID, INFO, SETINFO, NO-EVICT, NO-TOUCH, MAINT_NOTIFICATIONS");
+  out.error(
+      "ERR",
+      "unknown CLIENT subcommand or wrong number of arguments: there are SETNAME "
+      "name, GETNAME, ID, INFO, SETINFO, CAPA [MOVE], NO-EVICT, NO-TOUCH, MAINT_NOTIFICATIONS");
 }
 
 void info(Connection& connection, Arguments arguments) {

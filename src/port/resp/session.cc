@@ -258,7 +258,7 @@ Session::ByName<Session::Held>::iterator Session::find_held(std::string_view nam
 
 bool Session::unlock(std::string_view name, Fence fence) {
   const auto held = find_held(name, fence);
-  if (held == held_.end()) return false;
+  if (held == held_.end() || held->second.moving) return false;
   host_.loop().cancel(held->second.ttl);
   const bool released = host_.locks().release(name, owner_, held->second.fence);
   held_.erase(held);
@@ -268,7 +268,8 @@ bool Session::unlock(std::string_view name, Fence fence) {
 bool Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence) {
   const auto held = find_held(name, fence);
   // The table knows; the news that it was lost may still be on its way to this session.
-  if (held == held_.end() || !host_.locks().holds(name, owner_, held->second.fence)) return false;
+  if (held == held_.end() || dismissed_ || !host_.locks().holds(name, owner_, held->second.fence))
+    return false;
   set_ttl(name, held->second, ttl);
   return true;
 }

@@ -21,7 +21,8 @@ namespace turno::port {
 
 // What happened to a session's lock, or to its wait for one. The texts are valid while it is told.
 struct News {
-  enum class Kind : std::uint8_t { granted, timeout, failed, lost };
+  // draining: the node leaves, and the reason says why.
+  enum class Kind : std::uint8_t { granted, timeout, failed, lost, draining };
   Kind kind = Kind::granted;
   std::string_view lock;
   std::uint64_t ticket = 0;  // of the wait that ended; a lost lock has none
@@ -38,6 +39,8 @@ class Session {
     virtual void answer(const News& news) = 0;
     // What no command of its own waits for.
     virtual void tell(const News& news) = 0;
+    // Whether it can be told that a lock is lost.
+    [[nodiscard]] virtual bool hears() const = 0;
     // The session is over; what it still had is told next.
     virtual void session_ends(std::string_view reason) = 0;
 
@@ -112,6 +115,30 @@ class Session {
   // Withdraws what it waits for, and tells why.
   void fail_waits(std::string_view reason);
 
+  // ---- when the node leaves (session_moves.cc)
+
+  // Its client moves to another node by itself when it is told to.
+  [[nodiscard]] bool movable() const { return movable_; }
+  void set_movable(bool movable) { movable_ = movable; }
+  [[nodiscard]] bool hears() const;
+  // Its waits end, and everybody who can hear it is told that its locks are lost. It has them until
+  // its client lets go of them, or the session ends.
+  void dismiss(std::string_view reason);
+  // Some of what it has, for another node: until it is said what became of it, nobody lets go of
+  // it.
+  [[nodiscard]] std::vector<table::Bequest> bequeath();
+  void bequeathed(const std::vector<table::Bequest>& bequests);
+  void reclaim(const std::vector<table::Bequest>& bequests);
+  // What one has that moves here, as that member has said in the message of this number. Says why
+  // it cannot be, or nothing.
+  [[nodiscard]] std::string inherit(std::uint64_t member, std::uint64_t number,
+                                    const std::vector<table::Bequest>& bequests);
+  // Whoever knows it may give this session what it has.
+  [[nodiscard]] const std::string& ticket();
+  [[nodiscard]] bool has_ticket(std::string_view ticket) const {
+    return !inheritance_ticket_.empty() && inheritance_ticket_ == ticket;
+  }
+
   struct Holding {
     std::string name;
     Fence fence;
@@ -127,6 +154,7 @@ class Session {
     Fence fence;
     net::Loop::Timer ttl;
     std::uint64_t ticket = 0;  // of the wait that got it
+    bool moving = false;       // to another node
   };
   struct SameHash {
     using is_transparent = void;
@@ -155,6 +183,9 @@ class Session {
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
   ByName<std::uint32_t> waited_names_;                                     // how often each
   std::uint64_t tickets_ = 0;
+  bool movable_ = false, dismissed_ = false;
+  std::string inheritance_ticket_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> inherited_;  // members, their messages
   std::map<std::uint64_t, Standing> ended_;  // waits that got nothing, the latest, by ticket
   // False once the session is gone: for what comes later.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -98,16 +98,18 @@ void session(Connection& connection, Arguments arguments) {
     void (*run)(Connection&, Arguments);
     std::size_t least, most;
   };
-  constexpr std::array kinds = {Kind{"OPEN", open, 3, 3}, Kind{"JOIN", join, 4, 4},
-                                Kind{"KEEP", keep, 2, 3}, Kind{"CLOSE", close, 2, 2},
-                                Kind{"INFO", information, 2, 2}};
+  constexpr std::array kinds = {Kind{"OPEN", open, 3, 3},         Kind{"JOIN", join, 4, 4},
+                                Kind{"KEEP", keep, 2, 3},         Kind{"CLOSE", close, 2, 2},
+                                Kind{"INFO", information, 2, 2},  Kind{"INHERIT", inherit, 2, 2},
+                                Kind{"BEQUEATH", bequeath, 4, 4}, Kind{"HELD", held, 2, 2}};
   for (const auto& kind : kinds)
     if (same(arguments[1], kind.name) && arguments.size() >= kind.least &&
         arguments.size() <= kind.most)
       return kind.run(connection, arguments);
   connection.reply().error("ERR",
                            "unknown SESSION subcommand or wrong number of arguments: there are "
-                           "OPEN ms, JOIN id secret, KEEP [ms], CLOSE and INFO");
+                           "OPEN ms, JOIN id secret, KEEP [ms], CLOSE, INFO, INHERIT, "
+                           "BEQUEATH node ticket and HELD");
 }
 
 // ---- subscriptions
@@ -169,7 +171,8 @@ void punsubscribe(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"SESSION", session, 2, 4, "SESSION OPEN ms|JOIN id secret|KEEP [ms]|CLOSE|INFO",
+    Command{"SESSION", session, 2, 4,
+            "SESSION OPEN ms|JOIN id secret|KEEP [ms]|CLOSE|INFO|INHERIT|BEQUEATH node ticket|HELD",
             "turno", "Sessions that are no connections: any connection can speak for one"},
     Command{"SUBSCRIBE", subscribe, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
             "Hear of turno:granted, turno:timeout, turno:failed, turno:lost"},

@@ -80,4 +80,10 @@ void Subscriptions::clear() {
   patterns_.clear();
 }
 
+bool Subscriptions::hears(std::string_view channel) const {
+  return std::find(channels_.begin(), channels_.end(), channel) != channels_.end() ||
+         std::any_of(patterns_.begin(), patterns_.end(),
+                     [&](const std::string& pattern) { return matches(pattern, channel); });
+}
+
 }  // namespace turno::port

@@ -26,6 +26,8 @@ class Subscriptions {
 
   [[nodiscard]] std::size_t size() const { return channels_.size() + patterns_.size(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
+  // Whether what is said there is wanted.
+  [[nodiscard]] bool hears(std::string_view channel) const;
   void clear();
 
  private:

@@ -1,0 +1,216 @@
+// A node that leaves in good order: its clients move with what they have, or are given time to
+// stop. Nobody else gets a lock before its holder has let go of it, or had the lock delay for it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "node/cluster_testing.h"
+#include "port/resp/caller_testing.h"
+
+namespace turno::node {
+namespace {
+
+using namespace std::chrono_literals;
+using net::eventually;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class DrainTest : public testing::Test {
+ protected:
+  explicit DrainTest(std::chrono::milliseconds lock_delay = 60s)
+      : cluster_(3, [lock_delay](Settings& settings) { settings.lock_delay = lock_delay; }) {}
+
+  [[nodiscard]] Caller caller(std::size_t node, int protocol = 3) {
+    return Caller(cluster_[node].self().client_address, protocol);
+  }
+  void drain(std::size_t node) {
+    cluster_[node].run([&] { cluster_[node].daemon().drain("told to"); });
+  }
+  // It has left by itself.
+  [[nodiscard]] bool is_gone() {
+    return eventually([&] { return cluster_[0].members() == 2; });
+  }
+  [[nodiscard]] std::string draining(std::size_t node) {
+    return ">[\"draining\", \"" + cluster_[node].self().name + "\", \"told to: the node leaves\"]";
+  }
+
+  TestCluster cluster_;
+};
+
+TEST_F(DrainTest, EndsAtOnceIfNobodyHasAnything) {
+  auto idle = caller(2);
+  drain(2);
+  EXPECT_TRUE(is_gone());
+}
+
+TEST_F(DrainTest, WaitsForAHolderThatWasToldToStop) {
+  auto holder = caller(2), waiter = caller(0);
+  const auto fence = holder.lock("a");
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(holder.read_text(), draining(2));
+  EXPECT_EQ(holder.read_text(),
+            ">[\"lost\", \"a\", " + std::to_string(fence) + ", \"told to: the node leaves\"]");
+  EXPECT_EQ(holder.ask("RENEW a 1000"), "0") << "it is lost";
+  EXPECT_TRUE(waiter.is_silent(100ms)) << "but nobody else has it";
+  EXPECT_EQ(holder.ask("UNLOCK a " + std::to_string(fence)), "1");
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_TRUE(is_gone());
+}
+
+TEST_F(DrainTest, TakesTheEndOfAConnectionForAWord) {
+  auto holder = caller(2), waiter = caller(0);
+  const auto fence = holder.lock("a");
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(holder.read_text(), draining(2));
+  holder.hang_up();
+  EXPECT_GT(waiter.read().integer, fence);
+}
+
+TEST_F(DrainTest, GivesNothingOutAnyMore) {
+  auto holder = caller(2), other = caller(2);
+  holder.lock("a");
+  drain(2);
+  EXPECT_EQ(other.read_text(), draining(2));
+  EXPECT_THAT(other.ask("LOCK b"), StartsWith("-DRAINING"));
+  EXPECT_THAT(other.ask("SESSION INHERIT"), StartsWith("-DRAINING"));
+  EXPECT_THAT(text_of(other.call("HELLO 3")), HasSubstr("\"draining\": true"));
+}
+
+TEST_F(DrainTest, TellsThoseWhoWaitThatTheyWaitInVain) {
+  auto holder = caller(0), waiter = caller(2, 2);
+  holder.lock("a");
+  waiter.send("LOCK a");
+  EXPECT_TRUE(eventually([&] { return cluster_[2].locks().statistics().waiters == 1; }));
+  drain(2);
+  EXPECT_THAT(waiter.read_text(), StartsWith("-UNAVAILABLE"));
+  EXPECT_TRUE(is_gone());
+}
+
+TEST_F(DrainTest, ByACommand) {
+  EXPECT_EQ(caller(2).ask("DRAIN"), "OK");
+  EXPECT_TRUE(is_gone());
+}
+
+// ---- clients that move
+
+TEST_F(DrainTest, AClientThatMovesKeepsItsLocks) {
+  auto before = caller(2), after = caller(1), waiter = caller(0);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  const auto fence = before.lock("a");
+  before.lock("b");
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  const auto ticket = after.call("SESSION INHERIT").text;
+  EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "2");
+  EXPECT_EQ(before.ask("UNLOCK a"), "0") << "it lets go of it where it is now";
+  EXPECT_TRUE(is_gone());
+  EXPECT_EQ(after.call("SESSION HELD").elements.size(), 2U);
+  EXPECT_EQ(after.ask("RENEW a 60000 " + std::to_string(fence)), "1");
+  EXPECT_TRUE(waiter.is_silent(100ms));
+  EXPECT_EQ(after.ask("UNLOCK a " + std::to_string(fence)), "1");
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_EQ(after.ask("UNLOCK b"), "1");
+}
+
+TEST_F(DrainTest, AClientThatMovesMayLetGoBeforeItsNodeIsGone) {
+  auto before = caller(2), after = caller(1), waiter = caller(0), stays = caller(2);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  before.lock("a");
+  stays.lock("c");
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  const auto ticket = after.call("SESSION INHERIT").text;
+  EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "1");
+  EXPECT_EQ(after.ask("UNLOCK a"), "1");
+  EXPECT_TRUE(waiter.is_silent(50ms));
+  stays.hang_up();
+  EXPECT_EQ(waiter.read().kind, wire::Reply::Kind::integer);
+}
+
+TEST_F(DrainTest, WhatIsRefusedStaysWhereItIs) {
+  auto before = caller(2), waiter = caller(0);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  before.lock("a");
+  EXPECT_THAT(before.ask("SESSION BEQUEATH n1 x"), StartsWith("-ERR")) << "the node stays";
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  EXPECT_THAT(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " guess"),
+              StartsWith("-REFUSED"));
+  EXPECT_THAT(before.ask("SESSION BEQUEATH nobody guess"), StartsWith("-REFUSED"));
+  EXPECT_TRUE(waiter.is_silent());
+  EXPECT_EQ(before.ask("UNLOCK a"), "1");
+  EXPECT_EQ(waiter.read().kind, wire::Reply::Kind::integer);
+}
+
+TEST_F(DrainTest, ATimeToLiveGoesOnAtTheNextNode) {
+  auto before = caller(2), after = caller(1);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  EXPECT_EQ(before.call("LOCK a TTL 300").kind, wire::Reply::Kind::integer);
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  const auto ticket = after.call("SESSION INHERIT").text;
+  EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "1");
+  EXPECT_THAT(after.read_text(), StartsWith(">[\"lost\", \"a\""));
+  EXPECT_TRUE(is_gone());
+  EXPECT_EQ(caller(0).call("LOCK a").kind, wire::Reply::Kind::integer);
+}
+
+TEST_F(DrainTest, WhoHasMovedKeepsItsLocksIfItsNodeDiesInstead) {
+  auto before = caller(2), after = caller(1), waiter = caller(0);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  before.lock("a");
+  auto stays = caller(2);
+  stays.lock("b");  // the node cannot leave before this one has let go
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  const auto ticket = after.call("SESSION INHERIT").text;
+  EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "1");
+  cluster_.crash(2);
+  EXPECT_TRUE(is_gone());
+  EXPECT_TRUE(waiter.is_silent(100ms));
+  EXPECT_EQ(after.ask("UNLOCK a"), "1");
+  EXPECT_EQ(waiter.read().kind, wire::Reply::Kind::integer);
+}
+
+class DrainInTimeTest : public DrainTest {
+ protected:
+  static constexpr auto delay = 400ms;
+  DrainInTimeTest() : DrainTest(delay) {}
+};
+
+TEST_F(DrainInTimeTest, WhoCannotBeToldIsCutOffAndHasTheLockDelay) {
+  auto holder = caller(2, 2), waiter = caller(0);
+  const auto fence = holder.lock("a");
+  waiter.send("LOCK a");
+  const auto began = Clock::now();
+  drain(2);
+  EXPECT_THAT(holder.read_text(), HasSubstr("the connection ended"));
+  EXPECT_LT(Clock::now() - began, delay);
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_GE(Clock::now() - began, delay);
+}
+
+TEST_F(DrainInTimeTest, WhoWasToldAndDoesNotAnswerIsCutOffInTime) {
+  auto holder = caller(2), waiter = caller(0);
+  const auto fence = holder.lock("a");
+  waiter.send("LOCK a");
+  const auto began = Clock::now();
+  drain(2);
+  EXPECT_EQ(holder.read_text(), draining(2));
+  EXPECT_THAT(holder.read_text(), StartsWith(">[\"lost\""));
+  EXPECT_THAT(holder.read_text(), HasSubstr("the connection ended"));
+  EXPECT_GE(Clock::now() - began, delay / 2);
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_GE(Clock::now() - began, delay);
+}
+
+}  // namespace
+}  // namespace turno::node

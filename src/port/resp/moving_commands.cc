@@ -1,0 +1,96 @@
+// The commands for clients that move to another node, and for making a node leave.
+#include <array>
+#include <memory>
+
+#include "port/resp/commands.h"
+
+namespace turno::port {
+
+namespace {
+
+// One batch of locks after another is offered to the other node. It takes a batch whole or not at
+// all.
+class Moving : public std::enable_shared_from_this<Moving> {
+ public:
+  Moving(Connection& connection, std::string_view member, std::string_view ticket)
+      : connection_(connection), alive_(connection.alive()), member_(member), ticket_(ticket) {}
+
+  void go_on() {
+    auto bequests = connection_.session().bequeath();
+    if (bequests.empty()) return answer({});
+    auto will = table::Will{ticket_, bequests};
+    connection_.host().bequeath(member_, std::move(will),
+                                [self = shared_from_this(), bequests = std::move(bequests)](
+                                    std::string_view refusal) { self->settle(bequests, refusal); });
+  }
+
+ private:
+  void settle(const std::vector<table::Bequest>& bequests, std::string_view refusal) {
+    if (!*alive_) return;  // its session is over; what was not taken ends with this node
+    auto& session = connection_.session();
+    if (!refusal.empty()) {
+      session.reclaim(bequests);
+      return answer(refusal);
+    }
+    session.bequeathed(bequests);
+    moved_ += bequests.size();
+    go_on();
+  }
+  void answer(std::string_view refusal) {
+    connection_.host().loop().later([self = shared_from_this(), why = std::string(refusal)] {
+      if (!*self->alive_) return;
+      auto& out = self->connection_.reply();
+      if (why.empty()) {
+        out.integer(static_cast<std::int64_t>(self->moved_));
+      } else {
+        out.error("REFUSED", why);
+      }
+      self->connection_.go_on();
+    });
+  }
+
+  Connection& connection_;
+  const std::shared_ptr<bool> alive_;
+  const std::string member_, ticket_;
+  std::size_t moved_ = 0;
+};
+
+void drain(Connection& connection, Arguments) {
+  connection.reply().simple("OK");
+  connection.host().loop().later(
+      [&host = connection.host()] { host.drain("told to by a client"); });
+}
+
+constexpr std::array all = {
+    Command{"DRAIN", drain, 1, 1, "DRAIN", "turno",
+            "The node leaves when its clients have moved or stopped"},
+};
+
+}  // namespace
+
+void bequeath(Connection& connection, Arguments arguments) {
+  if (!connection.host().draining())
+    return connection.reply().error("ERR", "this node does not leave: locks stay where they are");
+  connection.hold_replies();
+  std::make_shared<Moving>(connection, arguments[2], arguments[3])->go_on();
+}
+
+void inherit(Connection& connection, Arguments) {
+  if (connection.host().draining()) return connection.say_draining();
+  connection.reply().bulk(connection.session().ticket());
+}
+
+void held(Connection& connection, Arguments) {
+  auto& out = connection.reply();
+  const auto holdings = connection.session().holdings();
+  out.array(holdings.size());
+  for (const auto& holding : holdings) {
+    out.array(2);
+    out.bulk(holding.name);
+    out.integer(static_cast<std::int64_t>(holding.fence.value));
+  }
+}
+
+std::span<const Command> moving_commands() { return all; }
+
+}  // namespace turno::port

@@ -1,0 +1,40 @@
+#include "table/bequests.h"
+
+#include <utility>
+
+#include "table/lock_table.h"
+
+namespace turno::table {
+
+void encode(wire::Writer& out, const Will& will) {
+  out.bytes(will.ticket);
+  out.varint(will.bequests.size());
+  for (const auto& bequest : will.bequests) {
+    out.bytes(bequest.lock);
+    out.varint(bequest.fence.value);
+    out.varint(static_cast<std::uint64_t>(bequest.ttl.count()));
+  }
+}
+
+std::optional<Will> decode_will(wire::Reader& in) {
+  constexpr std::uint64_t longest_ttl = std::uint64_t{1000} * 3600 * 24 * 366;
+  Will will;
+  will.ticket = in.bytes();
+  const auto count = in.varint();
+  if (!in.ok() || count > most_bequests) return {};
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Bequest bequest;
+    bequest.lock = in.bytes();
+    bequest.fence = Fence{in.varint()};
+    const auto ttl = in.varint();
+    if (!in.ok() || bequest.lock.empty() || bequest.lock.size() > LockTable::longest_name ||
+        bequest.fence == Fence{} || ttl > longest_ttl)
+      return {};
+    bequest.ttl = std::chrono::milliseconds(ttl);
+    will.bequests.push_back(std::move(bequest));
+  }
+  if (in.remaining() != 0) return {};
+  return will;
+}
+
+}  // namespace turno::table

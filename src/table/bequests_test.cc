@@ -1,0 +1,45 @@
+#include "table/bequests.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace turno::table {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string bytes_of(const Will& will) {
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode(out, will);
+  return bytes;
+}
+std::optional<Will> read(std::string_view bytes) {
+  wire::Reader in(bytes);
+  return decode_will(in);
+}
+
+const Will will{"ticket", {{"a", Fence{17}, 0ms}, {"b", Fence{1}, 2500ms}}};
+
+TEST(Will, IsReadAsItWasWritten) { EXPECT_EQ(read(bytes_of(will)), will); }
+
+TEST(Will, ThatIsCutOrTooLongIsNone) {
+  const auto whole = bytes_of(will);
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(read(std::string_view(whole).substr(0, size))) << size;
+  EXPECT_FALSE(read(whole + "x"));
+}
+
+TEST(Will, OfImpossibleThingsIsNone) {
+  EXPECT_FALSE(read(bytes_of({"t", {{"", Fence{1}, 0ms}}}))) << "no name";
+  EXPECT_FALSE(read(bytes_of({"t", {{std::string(513, 'a'), Fence{1}, 0ms}}}))) << "a long name";
+  EXPECT_FALSE(read(bytes_of({"t", {{"a", Fence{}, 0ms}}}))) << "no fence";
+  EXPECT_FALSE(read(bytes_of({"t", {{"a", Fence{1}, 1000000h}}}))) << "a time for ever";
+  Will many{"t", {}};
+  many.bequests.assign(most_bequests + 1, {"a", Fence{1}, 0ms});
+  EXPECT_FALSE(read(bytes_of(many)));
+}
+
+}  // namespace
+}  // namespace turno::table
