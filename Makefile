@@ -40,6 +40,9 @@ compare: lab-program ## Check and simulate every algorithm: one table, measured 
 test: bootstrap ## Build and run all tests
 	@scripts/test
 
+clients: build ## Test with real Redis libraries: ioredis, node-redis, redis-py
+	@scripts/test-clients $(TURNO)
+
 sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitizers
 	@scripts/sanitize
 
