@@ -28,6 +28,11 @@ void Acceptor::ready(std::uint32_t) {
       continue;
     }
     if (errno == EMFILE || errno == ENFILE) {
+      if (const auto unsaid = exhausted_.admit())
+        log::warning(
+            "{}: too many open files: who connects now must wait until others hang up, or until "
+            "the limit (ulimit -n) is raised{}",
+            address_, *unsaid);
       // Would be ready again at once: look again when somebody may have hung up.
       loop_.change(socket_.get(), 0, *this);
       loop_.cancel(rest_);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "net/log.h"
 #include "net/loop.h"
 #include "net/socket.h"
 
@@ -36,6 +37,7 @@ class Acceptor final : public Loop::Watcher {
   Take take_;
   std::string address_;
   Loop::Timer rest_;  // after running out of descriptors
+  log::Limiter exhausted_{1, std::chrono::seconds(10)};
 };
 
 }  // namespace turno::net

@@ -1,7 +1,9 @@
 // Clients that send garbage, or too much, or do not read; and many of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <random>
 #include <string>
@@ -195,6 +197,32 @@ TEST_F(ClientsLoadTest, FiveHundredClients) {
   callers.clear();
   EXPECT_TRUE(eventually([&] { return cluster_[0].clients() == 0; }));
   EXPECT_EQ(cluster_[0].locks().statistics().holders, 0);
+}
+
+// Who connects then waits, and the log says why.
+TEST_F(ClientsLoadTest, WithoutDescriptorsTheLogSaysSo) {
+  net::LoggedLines lines;
+  std::string said;
+  const auto& address = cluster_[0].self().client_address;
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  there.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(10))));
+  const net::Fd socket(::socket(AF_INET, SOCK_STREAM, 0));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const int next = ::dup(socket.get());
+  ::close(next);
+  const rlimit none{.rlim_cur = static_cast<rlim_t>(next), .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+  EXPECT_TRUE(eventually([&] {
+    said += lines.take();
+    return said.find("too many open files") != std::string::npos;
+  }));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(net::write_all(socket, "PING\r\n"));
+  EXPECT_EQ(net::read_some(socket), "+PONG\r\n");
 }
 
 TEST_F(ClientsLoadTest, OneClientMayWaitForManyLocks) {
