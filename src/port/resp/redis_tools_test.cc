@@ -79,6 +79,19 @@ TEST_F(RedisTools, TheCommandLineInTheNewerProtocol) {
   EXPECT_THAT(cli("-3 MEMBERS"), HasSubstr("true"));
 }
 
+// As it asks for it before people type: a command has a group, and the words are known.
+TEST_F(RedisTools, TheCommandLineHelps) {
+  const auto help =
+      shell("sh -c 'printf \"HELP LOCK\\nHELP SESSION\\n\" | redis-cli -s " + path() + "'");
+  EXPECT_THAT(cli("COMMAND DOCS LOCK"), AllOf(HasSubstr("group"), HasSubstr("turno")));
+  EXPECT_THAT(help, Not(HasSubstr("null")));
+}
+
+TEST_F(RedisTools, TheCommandLineThatListens) {
+  const auto text = shell("sh -c 'timeout 2 redis-cli -s " + path() + " SUBSCRIBE turno:lost'");
+  EXPECT_EQ(text, "subscribe\nturno:lost\n1\n");
+}
+
 TEST_F(RedisTools, TheCommandLineThatWaits) {
   auto holder = std::make_unique<Caller>(cluster_[1].self().client_address);
   holder->lock("a");
@@ -99,7 +112,8 @@ TEST_F(RedisTools, Pipes) {
 TEST_F(RedisTools, TheBenchmark) {
   const auto benchmark = "redis-benchmark -s " + path() + " -q ";
   EXPECT_THAT(shell(benchmark + "-n 2000 -c 20 PING"),
-              AllOf(HasSubstr("requests per second"), Not(HasSubstr("rror"))));
+              AllOf(HasSubstr("requests per second"), Not(HasSubstr("rror")),
+                    Not(HasSubstr("Could not fetch server CONFIG"))));
   EXPECT_THAT(shell(benchmark + "-n 2000 -c 20 -P 16 PING"), HasSubstr("requests per second"));
   // Each client takes and keeps locks of its own: names that are rarely the same.
   EXPECT_THAT(shell(benchmark + "-n 2000 -c 20 -r 1000000000 LOCK lock:__rand_int__ TIMEOUT 5000"),
@@ -168,6 +182,25 @@ TEST_F(Hiredis, LearnsOfALoss) {
   EXPECT_TRUE(net::eventually([&] { return cluster_[0].locks().statistics().lost == 1; }));
   EXPECT_EQ(call(context, "UNLOCK a")->integer, 0);
   EXPECT_GT(call(context, "LOCK a")->integer, fence);
+}
+
+// It knows no pushes, but subscriptions.
+TEST_F(Hiredis, HearsOfALossBySubscription) {
+  const auto opener = connect(), session = connect(), news = connect();
+  const auto opened = call(opener, "SESSION OPEN 60000");
+  ASSERT_EQ(opened->elements, 2U);
+  for (const auto* each : {&session, &news})
+    EXPECT_STREQ(
+        call(*each, "SESSION JOIN %s %s", opened->element[0]->str, opened->element[1]->str)->str,
+        "OK");
+  EXPECT_EQ(call(news, "SUBSCRIBE turno:lost")->type, REDIS_REPLY_ARRAY);
+  EXPECT_EQ(call(session, "LOCK a TTL 20")->type, REDIS_REPLY_INTEGER);
+  void* message = nullptr;
+  ASSERT_EQ(::redisGetReply(news.get(), &message), REDIS_OK);
+  const Reply owned(static_cast<redisReply*>(message), ::freeReplyObject);
+  ASSERT_EQ(owned->elements, 3U);
+  EXPECT_STREQ(owned->element[1]->str, "turno:lost");
+  EXPECT_THAT(owned->element[2]->str, HasSubstr("\"lock\":\"a\""));
 }
 
 }  // namespace
