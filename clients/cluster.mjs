@@ -1,6 +1,7 @@
 // A real cluster for a test: `turno up` in a directory of its own, ended by its process.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
@@ -43,6 +44,32 @@ export class Cluster {
     await ended;
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+// Between a client and a node: cut() breaks all connections, as a network does.
+export async function proxy(node) {
+  const sockets = new Set();
+  const server = net.createServer((client) => {
+    const there = net.connect(node.port, node.host);
+    for (const socket of [client, there]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    }
+    client.pipe(there).pipe(client);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    host: '127.0.0.1',
+    port: server.address().port,
+    cut,
+    close: () => {
+      server.close();
+      cut();
+    },
+  };
 }
 
 // Until it is so; fails after ten seconds.

@@ -30,10 +30,10 @@ function ioredis(name, module) {
   };
   return {
     name,
-    connect: async (node, { username, password } = {}) => {
+    connect: async (node, { username, password, once = false } = {}) => {
       const client = new Redis({
         host: node.host, port: node.port, username, password, lazyConnect: true,
-        retryStrategy: (times) => (username || times > 50 ? null : 50),
+        retryStrategy: (times) => (once || times > 50 ? null : 50),
       });
       const wrapped = wrap(client);
       // It rejects with "Connection is closed."; why that is so it tells by an event.
@@ -75,14 +75,14 @@ function nodeRedis(name, module, options = {}) {
   };
   const library = {
     name,
-    connect: async (node, { username, password } = {}) => {
+    connect: async (node, { username, password, once = false } = {}) => {
       const client = module.createClient({
         ...options,
         username,
         password,
         socket: {
           host: node.host, port: node.port,
-          reconnectStrategy: (times) => (username || times > 50 ? false : 50),
+          reconnectStrategy: (times) => (once || times > 50 ? false : 50),
         },
       });
       const wrapped = wrap(client);

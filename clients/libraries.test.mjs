@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { Cluster, eventually } from './cluster.mjs';
+import { Cluster, eventually, proxy } from './cluster.mjs';
 import { libraries } from './libraries.mjs';
 
 let cluster;
@@ -17,8 +17,8 @@ const fresh = () => `lock-${++names}`;
 for (const library of libraries) {
   describe(library.name, { timeout: 60_000 }, () => {
     const open = [];
-    const connect = async (options) => {
-      const made = await library.connect(cluster.nodes[0], options);
+    const connect = async (options, node = cluster.nodes[0]) => {
+      const made = await library.connect(node, options);
       open.push(made);
       return made;
     };
@@ -62,7 +62,7 @@ for (const library of libraries) {
     test('a password that was never set is refused', async () => {
       await assert.rejects(
         (async () => {
-          const made = await connect({ username: 'somebody', password: 'secret' });
+          const made = await connect({ username: 'somebody', password: 'secret', once: true });
           await made.call('ECHO', 'x');
         })(),
         /WRONGPASS/,
@@ -83,6 +83,27 @@ for (const library of libraries) {
       assert.equal(await two.call('UNLOCK', name), 1);
       assert.equal(await two.call('SESSION', 'CLOSE'), 'OK');
       await assert.rejects(two.call('LOCK', name), /NOSESSION/);
+    });
+
+    test('after a broken connection it speaks for its session again', async () => {
+      const way = await proxy(cluster.nodes[0]);
+      const opener = await connect(), name = fresh();
+      const [username, password] = await opener.call('SESSION', 'OPEN', '60000');
+      const session = await connect({ username, password }, way);
+      const news = await session.duplicate();
+      open.push(news);
+      const heard = [];
+      await news.subscribe('turno:lost', (text) => heard.push(JSON.parse(text)));
+      await session.call('LOCK', name);
+      way.cut();
+      await eventually('connected again', async () => (await session.call('ECHO', 'x')) === 'x');
+      assert.equal(await session.call('UNLOCK', name), 1);
+      // So does the subscriber, by itself.
+      await eventually('lost', async () => {
+        await session.call('LOCK', name, 'TTL', '20', 'TIMEOUT', '0', 'ASYNC');
+        return heard.length > 0;
+      });
+      way.close();
     });
 
     test('hears of what was lost and granted by subscription, and a wait blocks nothing', async () => {
