@@ -119,6 +119,25 @@ void given_up(Scene& scene) {
   scene.finish();
 }
 
+// One of two clients of node 1 tries, and is told late to go on: the other one is inside by then,
+// with the votes of 1 and 2. In the end another node asks for the vote of 2.
+constexpr auto answer_time = 500ms;
+constexpr std::uint32_t second_of_1 = 3;
+void overtaken_try(Scene& scene) {
+  scene.ask(1);  // node 1 takes part, and its home knows of nobody inside
+  scene.wait_for(1);
+  scene.leave(1);
+  scene.pass(a_moment);
+  const auto tried = now_ns();
+  scene.attempt(1);
+  scene.ask(second_of_1);
+  scene.wait_for(second_of_1);
+  scene.in_time(tried, answer_time - a_moment);
+  scene.pass(answer_time + a_moment);
+  scene.ask(2);
+  scene.finish();
+}
+
 // ---- algorithms
 
 // 0 asks 1, which does not know it yet, asks for the lock itself and must not ask 0.
@@ -223,6 +242,10 @@ const std::vector<Play>& all() {
       {"dead-holder", "nxr-bh", {.lock_delay = long_delay, .patience = 2500ms}, dead_holder},
       {"first-use", "ricart-agrawala", {}, first_use},
       {"given-up", "nxr-bh", {}, given_up},
+      {"overtaken-try",
+       "maekawa",
+       {.lines = {line(0, 1, answer_time)}, .second_clients = {1}},
+       overtaken_try},
       {"crossing-requests",
        "nxr-bh",
        {.lines = {line(0, 1, request_time)}, .patience = 1500ms},

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 #include <thread>
 
 #include "cluster/rendezvous.h"
@@ -45,10 +46,9 @@ Scene::Scene(const Options& options, Scenery scenery)
   for (std::uint32_t i = 0; i < scenery_.nodes; ++i) {
     cluster_.start();
     if (!cluster_.settle()) throw Misplayed("the nodes did not come up");
-    parts_.push_back({.speaker = Speaker::connect(cluster_.socket(i))});
-    if (!parts_.back().speaker) throw Misplayed("a node took no client");
-    command(i, {"HELLO", "3"});
+    admit_client(i);
   }
+  for (const auto node : scenery_.second_clients) admit_client(node);
   wait_for_view();
   name_ = name_with_home_at_first(members(0));
   pass(50ms);
@@ -56,70 +56,83 @@ Scene::Scene(const Options& options, Scenery scenery)
 
 // ---- clients
 
-void Scene::ask(std::uint32_t node) { lock(node, {"LOCK", name_, "ASYNC"}); }
-void Scene::attempt(std::uint32_t node) { lock(node, {"LOCK", name_, "TIMEOUT", "0", "ASYNC"}); }
+void Scene::admit_client(std::uint32_t node) {
+  parts_.push_back({.node = node, .speaker = Speaker::connect(cluster_.socket(node))});
+  if (!parts_.back().speaker) throw Misplayed("a node took no client");
+  command(static_cast<std::uint32_t>(parts_.size() - 1), {"HELLO", "3"});
+}
 
-void Scene::lock(std::uint32_t node, std::initializer_list<std::string_view> words) {
-  auto& part = parts_[node];
+void Scene::lose_clients(std::uint32_t node) {
+  for (auto& part : parts_)
+    if (part.node == node) part.speaker.reset();
+}
+
+void Scene::ask(std::uint32_t client) { lock(client, {"LOCK", name_, "ASYNC"}); }
+void Scene::attempt(std::uint32_t client) {
+  lock(client, {"LOCK", name_, "TIMEOUT", "0", "ASYNC"});
+}
+
+void Scene::lock(std::uint32_t client, std::initializer_list<std::string_view> words) {
+  auto& part = parts_[client];
   part.asked = now_ns();
-  part.ticket = command(node, words).integer;
+  part.ticket = command(client, words).integer;
   pump();
 }
 
-void Scene::give_up(std::uint32_t node) {
-  auto& part = parts_[node];
-  command(node, {"CANCEL", std::to_string(part.ticket)});
+void Scene::give_up(std::uint32_t client) {
+  auto& part = parts_[client];
+  command(client, {"CANCEL", std::to_string(part.ticket)});
   part.asked = 0;
 }
 
-void Scene::leave(std::uint32_t node) {
-  auto& part = parts_[node];
+void Scene::leave(std::uint32_t client) {
+  auto& part = parts_[client];
   holds_[*part.hold].ended = now_ns();
   part.hold.reset();
-  command(node, {"UNLOCK", name_});
+  command(client, {"UNLOCK", name_});
 }
 
-void Scene::wait_for(std::uint32_t node) {
-  if (!until(options_.scaled(5s), [&] { return inside(node); }))
-    throw Misplayed(fmt::format("the client of node {} did not get in", node));
+void Scene::wait_for(std::uint32_t client) {
+  if (!until(options_.scaled(5s), [&] { return inside(client); }))
+    throw Misplayed(fmt::format("client {} did not get in", client));
 }
 
-wire::Reply Scene::command(std::uint32_t node, std::initializer_list<std::string_view> words) {
-  auto& speaker = *parts_[node].speaker;
+wire::Reply Scene::command(std::uint32_t client, std::initializer_list<std::string_view> words) {
+  auto& speaker = *parts_[client].speaker;
   speaker.say(words);
   while (auto reply = speaker.hear(options_.scaled(5s))) {
     if (reply->kind != wire::Reply::Kind::push) return std::move(*reply);
-    note(node, *reply);
+    note(client, *reply);
   }
-  throw Misplayed(fmt::format("node {} did not answer", node));
+  throw Misplayed(fmt::format("node {} did not answer", parts_[client].node));
 }
 
 void Scene::pump() {
-  for (std::uint32_t node = 0; node < parts_.size(); ++node) {
-    if (!parts_[node].speaker) continue;
-    while (const auto reply = parts_[node].speaker->hear(0ms)) note(node, *reply);
+  for (std::uint32_t client = 0; client < parts_.size(); ++client) {
+    if (!parts_[client].speaker) continue;
+    while (const auto reply = parts_[client].speaker->hear(0ms)) note(client, *reply);
   }
 }
 
-void Scene::note(std::uint32_t node, const wire::Reply& push) {
-  auto& part = parts_[node];
+void Scene::note(std::uint32_t client, const wire::Reply& push) {
+  auto& part = parts_[client];
   if (push.kind != wire::Reply::Kind::push || push.elements.size() < 3) return;
   if (push.elements[0].text == "granted" && push.elements.size() == 4) {
     part.hold = holds_.size();
-    holds_.push_back({.client = node,
+    holds_.push_back({.client = client,
                       .fence = static_cast<std::uint64_t>(push.elements[3].integer),
                       .asked = part.asked,
                       .granted = now_ns(),
-                      .node = node});
+                      .node = part.node});
   }
   part.asked = 0;
 }
 
 // ---- nodes
 
-std::vector<std::uint64_t> Scene::members(std::uint32_t node) {
+std::vector<std::uint64_t> Scene::members(std::uint32_t client) {
   std::vector<std::uint64_t> ids;
-  for (const auto& member : command(node, {"MEMBERS"}).elements)
+  for (const auto& member : command(client, {"MEMBERS"}).elements)
     for (std::size_t i = 0; i + 1 < member.elements.size(); i += 2)
       if (member.elements[i].text == "id")
         ids.push_back(static_cast<std::uint64_t>(member.elements[i + 1].integer));
@@ -127,7 +140,8 @@ std::vector<std::uint64_t> Scene::members(std::uint32_t node) {
 }
 
 void Scene::wait_for_view() {
-  const auto size = std::ranges::count_if(parts_, [](const Part& part) { return !!part.speaker; });
+  const auto nodes = std::span(parts_).first(scenery_.nodes);  // by their first clients
+  const auto size = std::ranges::count_if(nodes, [](const Part& part) { return !!part.speaker; });
   const auto known = [&] {
     for (std::uint32_t i = 0; i < parts_.size(); ++i)
       if (parts_[i].speaker && std::ssize(members(i)) != size) return false;
@@ -137,13 +151,13 @@ void Scene::wait_for_view() {
 }
 
 void Scene::remove(std::uint32_t node) {
-  parts_[node].speaker.reset();
+  lose_clients(node);
   cluster_.tell_to_leave(node);
   wait_for_view();
 }
 
 void Scene::kill(std::uint32_t node) {
-  parts_[node].speaker.reset();
+  lose_clients(node);
   cluster_.kill(node);
   wait_for_view();
 }
@@ -180,8 +194,8 @@ bool Scene::anybody_waits() const {
 void Scene::finish() {
   free_since_ = now_ns();
   until(options_.scaled(scenery_.patience) + 50ms, [&] {
-    for (std::uint32_t node = 0; node < parts_.size(); ++node)
-      if (parts_[node].speaker && inside(node)) leave(node);
+    for (std::uint32_t client = 0; client < parts_.size(); ++client)
+      if (parts_[client].speaker && inside(client)) leave(client);
     return !anybody_waits();
   });
 }
@@ -200,9 +214,9 @@ Report Scene::conclude() {
     if (scenery_.most_overtakings == Scenery{}.most_overtakings)
       hold.asked = std::clamp(since, hold.asked, hold.granted);
   }
-  for (std::uint32_t node = 0; node < parts_.size(); ++node)
-    if (parts_[node].asked != 0)
-      story.waits.push_back({node, 0, node, std::max(parts_[node].asked, since), now});
+  for (std::uint32_t client = 0; client < parts_.size(); ++client)
+    if (const auto& part = parts_[client]; part.asked != 0)
+      story.waits.push_back({client, 0, part.node, std::max(part.asked, since), now});
   const auto verdict = judge(std::move(story));
   Report report{.complaints = verdict.violations};
   if (report.complaints.empty()) cluster_.end();

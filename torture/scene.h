@@ -1,5 +1,5 @@
-// A directed run: one lock with its home at node 0, one client at each node, and a known order of
-// events. Lines between nodes may be slow, so that what is to come late does.
+// A directed run: one lock with its home at node 0, one client at each node, perhaps a second one,
+// and a known order of events. Lines between nodes may be slow, so that what is to come late does.
 //
 // Nodes are asked for their members, to know when a change of the view has come to them; the
 // verdict is that of the clients' records alone, as in every torture.
@@ -21,7 +21,8 @@ namespace turno::torture {
 struct Scenery {
   std::uint32_t nodes = 3;
   std::vector<Line> lines;
-  std::chrono::milliseconds idle{60'000};  // nothing that is stuck is mended by forgetting it
+  std::vector<std::uint32_t> second_clients{};  // at these nodes; numbered after all first ones
+  std::chrono::milliseconds idle{60'000};       // nothing that is stuck is mended by forgetting it
   std::chrono::milliseconds lock_delay{200};
   bool eager = true;  // members ask ahead for users that come back
   // How often others may go first, and how long those who wait may take when nobody is in their
@@ -43,14 +44,14 @@ class Scene {
   // The nodes are up and know each other. Throws Misplayed, as all that follows.
   Scene(const Options& options, Scenery scenery);
 
-  // The client of this node:
-  void ask(std::uint32_t node);
-  void attempt(std::uint32_t node);  // it does not wait
-  void give_up(std::uint32_t node);
-  void leave(std::uint32_t node);
-  void wait_for(std::uint32_t node);  // until it is inside
-  [[nodiscard]] bool inside(std::uint32_t node) const { return parts_[node].hold.has_value(); }
-  [[nodiscard]] bool waits(std::uint32_t node) const { return parts_[node].asked != 0; }
+  // The first client of a node has the node's number.
+  void ask(std::uint32_t client);
+  void attempt(std::uint32_t client);  // it does not wait
+  void give_up(std::uint32_t client);
+  void leave(std::uint32_t client);
+  void wait_for(std::uint32_t client);  // until it is inside
+  [[nodiscard]] bool inside(std::uint32_t client) const { return parts_[client].hold.has_value(); }
+  [[nodiscard]] bool waits(std::uint32_t client) const { return parts_[client].asked != 0; }
 
   // The node leaves the cluster, or dies, and all others know it.
   void remove(std::uint32_t node);
@@ -66,6 +67,7 @@ class Scene {
 
  private:
   struct Part {
+    std::uint32_t node;
     std::unique_ptr<Speaker> speaker;  // none: its node is gone
     std::int64_t asked = 0;            // 0: it does not wait
     std::int64_t ticket = 0;
@@ -74,11 +76,13 @@ class Scene {
 
   template <class Condition>
   bool until(std::chrono::milliseconds patience, Condition condition);
+  void admit_client(std::uint32_t node);
+  void lose_clients(std::uint32_t node);
   void pump();
-  void note(std::uint32_t node, const wire::Reply& push);
-  wire::Reply command(std::uint32_t node, std::initializer_list<std::string_view> words);
-  void lock(std::uint32_t node, std::initializer_list<std::string_view> words);
-  [[nodiscard]] std::vector<std::uint64_t> members(std::uint32_t node);
+  void note(std::uint32_t client, const wire::Reply& push);
+  wire::Reply command(std::uint32_t client, std::initializer_list<std::string_view> words);
+  void lock(std::uint32_t client, std::initializer_list<std::string_view> words);
+  [[nodiscard]] std::vector<std::uint64_t> members(std::uint32_t client);  // as its node knows them
   void wait_for_view();
   [[nodiscard]] bool anybody_waits() const;
 
@@ -86,8 +90,8 @@ class Scene {
   const Scenery scenery_;
   const decltype(Board::make()) board_ = Board::make();
   Cluster cluster_;
-  std::vector<Part> parts_;
-  std::string name_;  // of the lock
+  std::vector<Part> parts_;  // by client
+  std::string name_;         // of the lock
   std::vector<Hold> holds_;
   std::int64_t free_since_ = 0;  // nobody is in the way of those who wait
 };
