@@ -180,13 +180,8 @@ class LockTable {
   cluster::Rendezvous former_rendezvous_;  // of the view before
   NodeId former_self_;                     // this node's number in it; nobody: there was none
 
-  struct SameHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view name) const {
-      return static_cast<std::size_t>(cluster::hash_of_name(name));
-    }
-  };
-  boost::unordered_flat_map<std::string_view, std::unique_ptr<Entry>, SameHash, std::equal_to<>>
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<Entry>, cluster::HashOfName,
+                            std::equal_to<>>
       entries_;  // by their own names
   boost::unordered_flat_map<std::uint64_t, Entry*> instances_;
   // Desks for messages of instances that this node has not been told of, by instance.

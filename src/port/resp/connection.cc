@@ -117,7 +117,7 @@ void Connection::work() {
   bool more = true;
   while (more && !waiting_ && !quitting_ && !ending_ && unwritten() < most_unread) {
     more = execute_next();
-    if (!more || unwritten() >= most_unread) flush();
+    if (unwritten() >= most_unread) flush();
   }
   working_ = false;
   flush();
