@@ -76,9 +76,10 @@ struct Outcome : Effects<Message> {
   UserId user = no_user;            // who goes in
   Line::Spot spot = Line::nowhere;  // where the user that asked stands now
   bool done = true;                 // false: there was nobody to leave or to withdraw
-  bool spoilt = false;              // a message could not be, and the instance ends for it
-  // Not beside `user`: compilers would copy both at once, and wait for what was just written.
+  // Not beside `user` and `done`: compilers would copy two at once, and wait for what was just
+  // written.
   UserId refused = no_user;    // whose attempt has failed
+  bool spoilt = false;         // a message could not be, and the instance ends for it
   UserId inherited = no_user;  // who is inside here now, and was so at another member before
 };
 

@@ -38,6 +38,14 @@ LockTable::~LockTable() {
   watched_.clear();
 }
 
+void LockTable::unlock_and_catch_up() {
+  auto afterwards = std::exchange(afterwards_, {});
+  auto links = std::exchange(stage_.waiting_links, {});
+  mutex_.unlock();
+  for (const auto& link : links) link->flush();
+  afterwards.run();
+}
+
 // ---- the node's own users
 
 Entry& LockTable::open(std::string_view name) {

@@ -130,6 +130,7 @@ class LockTable {
   using Result = Engine::Result;
 
   // All REQUIRE that the mutex is held.
+  void unlock_and_catch_up();  // with what was put off
   Entry& find_or_make(std::string_view name);
   Entry* find(std::string_view name);
   bool join_line(Entry& entry, Waiter& waiter, Event::Kind kind);

@@ -1,8 +1,6 @@
 // The lock of a lock table.
 #pragma once
 
-#include <utility>
-
 #include "table/lock_table.h"
 
 namespace turno::table {
@@ -31,13 +29,9 @@ class LockTable::Locked {
   ~Locked() {
     if (table_.afterwards_.empty() && table_.stage_.waiting_links.empty()) {
       table_.mutex_.unlock();
-      return;
+    } else {
+      table_.unlock_and_catch_up();
     }
-    auto afterwards = std::exchange(table_.afterwards_, {});
-    auto links = std::exchange(table_.stage_.waiting_links, {});
-    table_.mutex_.unlock();
-    for (const auto& link : links) link->flush();
-    afterwards.run();
   }
 
  private:

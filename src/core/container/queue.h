@@ -38,7 +38,8 @@ class Queue {
     return std::find(begin(), end(), value) != end();
   }
 
-  void push(const T& value) { elements_.push_back(value); }
+  // By value, so that what is put together for it need not be in memory to be copied from there.
+  void push(T value) { elements_.emplace_back() = std::move(value); }
   template <class Range>
   void append(const Range& range) {
     elements_.insert(elements_.end(), range.begin(), range.end());
