@@ -164,7 +164,7 @@ class Node::Implementation {
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // a lock and a fence
 
-  // Told with the table locked: what users hang on it runs later, in the loop's thread.
+  // What users hang on it runs in the loop's thread: whoever takes a lock away waits for nobody.
   void tell_lost(const std::string& name, Fence fence) {
     if (!watched_.load(std::memory_order_relaxed)) return;
     std::optional<std::stop_source> source;

@@ -14,7 +14,7 @@ namespace turno::node {
 class Server {
  public:
   // `lost` is told of grants that are taken away from owners that are no clients: those of a
-  // program in which the node is embedded. Called with the table locked, from any thread.
+  // program in which the node is embedded. Called from any thread.
   static tl::expected<std::unique_ptr<Server>, std::string> start(Settings settings,
                                                                   Daemon::Lost lost = {});
   ~Server();

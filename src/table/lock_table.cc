@@ -152,14 +152,12 @@ bool LockTable::take_back(std::string_view name, Fence fence, std::string_view r
   if (entry == nullptr) return false;
   if (entry->inheritance && entry->inheritance->owner != nullptr &&
       fence == entry->inheritance->fence) {
-    Statistics::add(statistics_.lost);
-    lost_(*entry->inheritance->owner, entry->name, fence, reason);
+    tell_lost(*entry->inheritance->owner, entry->name, fence, reason);
     let_go_of_inherited(*entry);
     return true;
   }
   if (entry->owner == nullptr || entry->owner == &moved_ || fence != entry->fence) return false;
-  Statistics::add(statistics_.lost);
-  lost_(*entry->owner, entry->name, fence, reason);
+  tell_lost(*entry->owner, entry->name, fence, reason);
   leave(*entry);
   return true;
 }
@@ -174,6 +172,15 @@ bool LockTable::holds(std::string_view name, const Owner& owner, Fence fence) {
   const auto* entry = find(name);
   if (entry != nullptr && entry->owner == &owner) return fence == Fence{} || fence == entry->fence;
   return find_inherited(name, owner, fence) != nullptr;
+}
+
+void LockTable::tell_lost(const Owner& owner, const std::string& name, Fence fence,
+                          std::string_view reason) {
+  if (&owner == &moved_) return;
+  Statistics::add(statistics_.lost);
+  afterwards_.add([this, &owner, name, fence, why = std::string(reason)] {
+    lost_(owner, name, fence, why);
+  });
 }
 
 void LockTable::leave(Entry& entry) {
@@ -331,12 +338,11 @@ void LockTable::end(std::string_view reason) {
       settle(Waiter::of(user), Waiter::State::failed);
     }
     if (entry->inheritance && entry->inheritance->owner != nullptr)
-      lost_(*entry->inheritance->owner, entry->name, entry->inheritance->fence, reason);
+      tell_lost(*entry->inheritance->owner, entry->name, entry->inheritance->fence, reason);
     entry->inheritance.reset();
     if (entry->owner == nullptr) continue;
-    if (entry->owner != &moved_) Statistics::add(statistics_.lost);
     Statistics::add<std::int64_t>(statistics_.holders, -1);
-    lost_(*entry->owner, entry->name, entry->fence, reason);
+    tell_lost(*entry->owner, entry->name, entry->fence, reason);
     entry->owner = nullptr;
   }
 }

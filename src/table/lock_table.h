@@ -47,7 +47,7 @@ class LockTable {
     std::uint8_t departure = 0;  // of the algorithm: a wrong version, for tests that must notice it
   };
   using Links = std::vector<std::shared_ptr<net::Link>>;
-  // A grant was taken away. Called with the table locked.
+  // A grant was taken away. Called with the table unlocked, in the thread that took it away.
   using Lost = std::function<void(const Owner&, const std::string& lock, Fence, std::string_view)>;
   // tick() is to be called at this time. Called with the table unlocked, from any thread.
   using Wake = std::function<void(Clock::time_point)>;
@@ -136,6 +136,8 @@ class LockTable {
   bool join_line(Entry& entry, Waiter& waiter, Event::Kind kind);
   bool withdraw_locked(Entry& entry, Waiter& waiter);
   void leave(Entry& entry);
+  void tell_lost(const Owner& owner, const std::string& name, Fence fence,
+                 std::string_view reason);
   // `used`: somebody uses it, so that it is not idle.
   void step(Entry& entry, const Event& event, bool used = true);
   void carry_out(Entry& entry, const Result& result, bool used);

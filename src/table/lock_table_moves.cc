@@ -67,8 +67,7 @@ void LockTable::come_into(Entry& entry, bool inside) {
   const auto inheritance = std::move(entry.inheritance);
   if (inheritance->owner == nullptr) return;
   if (!inside) {
-    Statistics::add(statistics_.lost);
-    lost_(*inheritance->owner, entry.name, inheritance->fence, "another node has it");
+    tell_lost(*inheritance->owner, entry.name, inheritance->fence, "another node has it");
     return;
   }
   entry.owner = inheritance->owner;

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <future>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,7 @@ class LockTableTest : public testing::TestWithParam<std::string_view> {
                [this](const Owner& owner, const std::string& lock, Fence fence,
                       std::string_view reason) {
                  losses_.push_back({owner.session, lock, fence, std::string(reason)});
+                 EXPECT_TRUE(others_may_lock()) << "who is told may make a system call";
                }) {
     view_.members = {registry::member_named("a")};
     enter(1);
@@ -61,6 +64,12 @@ class LockTableTest : public testing::TestWithParam<std::string_view> {
     EXPECT_EQ(asker.state, State::granted);
     EXPECT_TRUE(release(lock, asker));
     return asker.fence;
+  }
+  bool others_may_lock() {
+    return std::async(
+               std::launch::async,
+               [this] { return std::unique_lock(table_.mutex(), std::try_to_lock).owns_lock(); })
+        .get();
   }
   std::size_t retire_all() { return table_.retire_idle(Clock::now() + 1h, table_.size()); }
 

@@ -38,7 +38,7 @@ class Clients {
   // What a session of another node has, which moves to one here. Says why it cannot be, or nothing.
   [[nodiscard]] std::string inherit(std::uint64_t member, std::uint64_t number,
                                     const table::Will& will);
-  // A grant was taken away. From any thread, with the table locked.
+  // A grant was taken away. From any thread.
   void lost(const Owner& owner, const std::string& lock, Fence fence, std::string_view reason);
   // Says goodbye to all: the node ends.
   void end();
