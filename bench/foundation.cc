@@ -17,7 +17,9 @@
 #include "catalogue/resources.h"
 #include "catalogue/system.h"
 #include "core/random.h"
+#include "protocols/allocation/config.h"
 #include "protocols/mutex/token/nxr.h"
+#include "protocols/parts/site_queue/site_queue.h"
 #include "sim/demands.h"
 #include "sim/event_queue.h"
 #include "sim/simulation.h"
@@ -135,11 +137,11 @@ sim::Options reservations(const Info& info, std::uint64_t nodes, std::string_vie
   sim::Options options;
   options.setup = make_setup(info, {.nodes = nodes});
   options.setup.sites.of = parse_sites(sites, nodes);
-  options.setup.sites.preference = 150;
-  options.setup.sites.local_ns = ms;
-  options.setup.sites.remote_ns = 500 * ms;
+  options.setup.configure<SiteQueue::Config>().preference = 150;
+  options.setup.configure<AllocationConfig>().local_ns = ms;
+  options.setup.configure<AllocationConfig>().remote_ns = 500 * ms;
   options.setup.resources.type_of = parse_instances(10, "10");
-  options.setup.resources.hold_ns = 500 * ms;
+  options.setup.configure<AllocationConfig>().hold_ns = 500 * ms;
   options.arrivals = sim::parse_arrivals("closed:500ms");
   options.hold = sim::Distribution::constant(500 * ms);
   options.delay = sim::Distribution::constant(ms);

@@ -4,11 +4,12 @@
 #include <charconv>
 
 #include "catalogue/text.h"
+#include "protocols/mutex/token/nxr_b.h"
 #include "protocols/parts/quorum/constructions.h"
 
 namespace turno {
 
-using namespace protocols;  // quorums
+using namespace protocols;
 
 namespace {
 
@@ -116,7 +117,7 @@ Setup with_parameters(const Info& info, const System& system, std::vector<NodeId
   if (system.carry) {
     if (info.name != "nxr-b")
       throw UsageError(std::string(info.name) + " has no limit to carry: --carry is for nxr-b");
-    setup.carry = *system.carry;
+    setup.configure<NxrB::Config>().carry = *system.carry;
   }
   return setup;
 }
@@ -187,8 +188,8 @@ std::vector<std::vector<Wish>> parse_visits(std::string_view text, std::uint64_t
 std::vector<std::uint32_t> parse_capacities(std::string_view text, std::uint64_t groups) {
   std::vector<std::uint32_t> capacities;
   for (auto part : split(text, ',')) {
-    const auto capacity = part == "-" ? Setup::unlimited : parse_number(part, text, "capacity");
-    if (capacity < 1 || capacity > Setup::unlimited)
+    const auto capacity = part == "-" ? RoomSetup::unlimited : parse_number(part, text, "capacity");
+    if (capacity < 1 || capacity > RoomSetup::unlimited)
       throw UsageError("a capacity is 1 or more, or - for any number, not " + quoted(part));
     capacities.push_back(static_cast<std::uint32_t>(capacity));
   }

@@ -172,21 +172,21 @@ class Events {
   // The users of one member. They are alike, so that the first of those who do nothing asks.
   template <class Add>
   void add_users(const WorldView<P>& world, std::uint16_t index, const Add& add) {
-    const auto& desk = options_.setup.desk;
+    const auto& users = options_.users;
     const auto& user = world.users[index];
     const NodeId at{index};
     std::uint32_t idle = 0;
     while (((user.who_waits >> idle) & 1U) != 0 || user.who_is_inside == idle + 1U) ++idle;
     const bool wishes = options_.forever ? wishes_.asks(at) : user.left > 0;
-    if (wishes && idle < desk.users && is_there(world.nodes[index])) {
+    if (wishes && idle < users.count && is_there(world.nodes[index])) {
       add({InputKind::request, index}, at,
-          {.kind = InputKind::request, .number = idle, .only_try = desk.tries});
-      if (desk.tries && desk.waits)
+          {.kind = InputKind::request, .number = idle, .only_try = users.try_only});
+      if (users.try_only && users.wait_too)
         add({InputKind::request, index, 1}, at, {.kind = InputKind::request, .number = idle});
     }
     if (!world.nodes[index].present()) return;
     const auto& spent = world.outside->spent;
-    for (std::uint16_t i = 0; i < desk.users; ++i)
+    for (std::uint16_t i = 0; i < users.count; ++i)
       if (((user.who_waits >> i) & 1U) != 0 && spent.withdrawals < options_.withdrawals)
         add({InputKind::withdraw, index, i, true}, at, {.kind = InputKind::withdraw, .number = i});
     if (user.inside && spent.lapses < options_.faults.lapses)
@@ -263,12 +263,11 @@ class Events {
     view_.members.clear();
     for (std::size_t i = 0; i < n_; ++i) {
       const auto& node = world.nodes[i];
-      const bool absent = options_.setup.absent.contains(NodeId{i});
       changes += node.changes();
       retired += node.retired;
       spoilt += node.spoilt;
       moves += node.heir != nobody ? 1 : 0;
-      joined += absent && node.changes() > 0 ? 1 : 0;
+      joined += node.joins && node.changes() > 0 ? 1 : 0;
       crashed += node.crashed() ? 1 : 0;
       if (node.present()) view_.members.insert(NodeId{i});
     }
@@ -353,7 +352,7 @@ class Events {
         if (successor.action.fault) ++spent.early_timeouts;
         break;
       case InputKind::crash: {
-        const bool outlives = options_.setup.desk.delay || options_.faults.false_suspicions > 0;
+        const bool outlives = options_.users.outlive_nodes || options_.faults.false_suspicions > 0;
         const bool lives_on = user.inside && outlives;
         if (user.inside && !lives_on) monitor.leave(successor.at);
         user = {.inside = lives_on};

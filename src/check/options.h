@@ -42,8 +42,17 @@ struct Faults {
   std::uint32_t moves = 0;    // views: how many members may leave and bequeath what they have
 };
 
+// Views: the users of one member.
+struct Users {
+  std::uint8_t count = 1;
+  bool try_only = false;       // they ask only to get in at once
+  bool wait_too = false;       // or wait, as they like
+  bool outlive_nodes = false;  // a node crashes, and its user may stay inside
+};
+
 struct Options {
   Setup setup;
+  Users users;
   Channels channels = Channels::unordered;
   std::uint16_t requests = 1;     // of each requester, unless forever
   bool forever = false;           // requests without end; looks for starvation

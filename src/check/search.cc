@@ -56,7 +56,7 @@ void Search::judge_starvation() {
 
 // Whether the wishes allow it: two of one group, or more permits than one.
 bool Search::two_may_be_inside(Primitive primitive) const {
-  if (primitive == Primitive::semaphore) return options_.setup.semaphore.permits > 1;
+  if (primitive == Primitive::semaphore) return options_.setup.permits > 1;
   if (primitive != Primitive::room) return false;
   const auto& capacity = options_.setup.room.capacity;
   std::vector<std::uint32_t> groups;  // of each script, once

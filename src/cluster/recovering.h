@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +21,20 @@
 
 namespace turno::cluster {
 
+// How the desks of all members are driven.
+struct RecoveringConfig {
+  // The setup of a view with so many members and this one as its root. The answer lives as long as
+  // the function or any copy of it.
+  std::function<const Setup&(std::uint32_t epoch, std::size_t members, NodeId root)> arrange;
+  NodeSet absent;  // who is not a member of the first view
+  Rules rules{.in_a_row = 1, .eager = false, .tries = false};
+  bool delay = false;      // clients outlive their node, and notice that it is dead
+  bool forgetful = false;  // a desk that is idle is thrown away, and made anew when it is needed
+};
+
 template <Protocol P>
 struct Recovering {
+  using Config = RecoveringConfig;
   static constexpr Info info = P::info;
   using Without = Rules::Without;
 
@@ -57,7 +70,8 @@ struct Recovering {
 
   NodeId self;
   const Setup* setup = nullptr;  // of the first view
-  bool joined = false;           // was not a member of the first view
+  const Config* config = nullptr;
+  bool joins = false;  // is not a member of the first view
 
   Life life = Life::present;
   std::uint32_t epoch = 0;  // of the view that this node knows; 0: none yet
@@ -81,18 +95,21 @@ struct Recovering {
   }
   bool operator==(const Recovering&) const = default;
 
+  // REQUIRES: the setup outlives the node, and is configured.
   static Recovering resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Recovering node;
     node.self = self;
     node.setup = &setup;
-    node.joined = setup.absent.contains(self);
-    if (node.joined) {
+    node.config = setup.find<Config>();
+    TURNO_ASSERT(node.config != nullptr && node.config->arrange);
+    node.joins = node.config->absent.contains(self);
+    if (node.joins) {
       node.life = Life::absent;
       return node;
     }
     node.epoch = setup.epoch;
     for (std::size_t i = 0; i < setup.size(); ++i)
-      if (!setup.absent.contains(NodeId{i})) node.members.insert(NodeId{i});
+      if (!node.config->absent.contains(NodeId{i})) node.members.insert(NodeId{i});
     if (node.context().at_home()) node.desk.begin_home(node.ledger, false);
     return node;
   }
@@ -197,7 +214,7 @@ struct Recovering {
   // tries.
   [[nodiscard]] std::uint32_t choices() const {
     const auto& turn = desk.turn;
-    const bool may = setup->desk.tries && present() && turn.is_used() && !desk.noted &&
+    const bool may = config->rules.tries && present() && turn.is_used() && !desk.noted &&
                      desk.phase == Desk<P>::Phase::open;
     return may ? 1 : 0;
   }
@@ -207,7 +224,7 @@ struct Recovering {
   // Of those who try at once, somebody gets in (in a single view, if nobody gives up); and in the
   // end the home takes nobody for somebody who is inside.
   static std::string_view unmet_goal(const Snapshot<Recovering>& world) {
-    if (!world.nodes[0].setup->desk.tries) return {};
+    if (!world.nodes[0].config->rules.tries) return {};
     bool entered = false, changed = false;
     for (std::size_t i = 0; i < world.nodes.size(); ++i) {
       const auto& node = world.nodes[i];
@@ -227,7 +244,7 @@ struct Recovering {
     const auto dead = self;
     const auto heir_of_the_dead = heir, testator_of_the_dead = testator;
     const auto fence = moved;
-    *this = Recovering{.self = dead, .setup = setup, .joined = joined};
+    *this = Recovering{.self = dead, .setup = setup, .config = config, .joins = joins};
     life = Life::crashed;
     heir = heir_of_the_dead;
     testator = testator_of_the_dead;
@@ -244,8 +261,8 @@ struct Recovering {
     });
     // Who joins does not know when it was that somebody crashed.
     const bool crash = epoch == 0 ? view.epoch > setup->epoch + 1 : !gone.empty();
-    const bool delayed = setup->desk.delay && (crash || ledger.delayed);
-    was_home = setup->desk.forgetful && epoch > 0 && context().at_home();
+    const bool delayed = config->delay && (crash || ledger.delayed);
+    was_home = config->forgetful && epoch > 0 && context().at_home();
     epoch = view.epoch;
     members = view.members;
     for (std::size_t i = 0; i < members.size(); ++i) all.insert(NodeId{i});
@@ -254,7 +271,7 @@ struct Recovering {
     others.erase(context().self);
     ledger = ledger.next(others, delayed);
     // Of no use where nothing is forgotten: worlds that differ in nothing else are equal.
-    if (!setup->desk.forgetful) ledger = {.delayed = delayed};
+    if (!config->forgetful) ledger = {.delayed = delayed};
     step({.kind = EventKind::adopt,
           .gone = &gone,
           .missing = at_home ? &all : nullptr,
@@ -288,7 +305,7 @@ struct Recovering {
   [[nodiscard]] bool crashed() const { return life == Life::crashed; }
   // A join and a crash each change the view once.
   [[nodiscard]] std::uint32_t changes() const {
-    return (joined && life != Life::absent ? 1U : 0U) + (crashed() ? 1U : 0U);
+    return (joins && life != Life::absent ? 1U : 0U) + (crashed() ? 1U : 0U);
   }
 
  private:
@@ -301,16 +318,13 @@ struct Recovering {
   [[nodiscard]] Context context() {
     const NodeId home{members.size() - 1};
     const auto fenced = departs(Without::fence_epoch) ? setup->epoch : epoch;
-    const auto& wanted = setup->desk;
-    return {.setup = &setup->arrange(fenced, members.size(), home),
+    auto rules = config->rules;
+    rules.without = static_cast<Without>(setup->departure);
+    return {.setup = &config->arrange(fenced, members.size(), home),
             .self = number_in_view(self),
             .home = home,
             .ledger = &ledger,
-            .rules = {.in_a_row = wanted.in_a_row,
-                      .eager = wanted.eager,
-                      .collective = wanted.collective,
-                      .tries = wanted.tries,
-                      .without = static_cast<Without>(setup->departure)}};
+            .rules = rules};
   }
 
   [[nodiscard]] NodeId number_in_view(NodeId node) const {
@@ -352,7 +366,7 @@ struct Recovering {
       out.arm(static_cast<std::uint8_t>(alarm.timer + 1), alarm.delay_ns);
     if (inner.granted()) out.grant(*inner.granted(), static_cast<std::uint32_t>(inner.user - 1));
     if (inner.refused != no_user) out.refuse(static_cast<std::uint32_t>(inner.refused - 1));
-    if (setup->desk.forgetful) forget();
+    if (config->forgetful) forget();
   }
 
   // As a node does: what is idle is thrown away, and made anew when it is needed.

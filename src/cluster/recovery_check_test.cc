@@ -44,15 +44,26 @@ check::Options options_of(const System& system) {
   check::Options options;
   const NodeId home{system.nodes - 1};
   options.setup = arrangement(P::info, 1, system.nodes, home);
-  options.setup.arrange = arrangements(P::info);
+  auto& config = options.setup.configure<RecoveringConfig>();
+  config.arrange = arrangements(P::info);
   for (std::size_t i = system.nodes - system.joins; i < system.nodes; ++i)
-    options.setup.absent.insert(NodeId{i});
+    config.absent.insert(NodeId{i});
   options.channels = check::Channels::fifo;  // as the links of a cluster
   options.requests = system.requests;
   options.faults.crashes = system.crashes;
   options.faults.joins = system.joins;
   options.faults.retires = system.retirements;
-  options.setup.desk = system.desk;
+  const auto& desk = system.desk;
+  config.rules = {.in_a_row = desk.in_a_row,
+                  .eager = desk.eager,
+                  .collective = desk.collective,
+                  .tries = desk.tries};
+  config.delay = desk.delay;
+  config.forgetful = desk.forgetful;
+  options.users = {.count = desk.users,
+                   .try_only = desk.tries,
+                   .wait_too = desk.waits,
+                   .outlive_nodes = desk.delay};
   options.withdrawals = system.withdrawals;
   options.faults.lapses = system.lapses;
   options.faults.spoils = system.spoils;
@@ -123,7 +134,7 @@ TEST(RecoveryCounts, OfLargeSystemsAreExact) {
 // has exactly the worlds of the recovery that came before it. (With a token, or two crashes, there
 // are fewer: that a lock is surely free is reported only if somebody has crashed a moment ago.)
 TEST(RecoveryCounts, WithIndividualReportsAreThoseOfTheFirstRecovery) {
-  const DeskSetup individual{.collective = false};
+  const Desks individual{.collective = false};
   const System crash{.name = "individual", .crashes = 1, .desk = individual};
   const System join{.name = "individual", .joins = 1, .desk = individual};
   for (const auto& count : std::vector<Count>{{"central", crash, 5038, 13272},

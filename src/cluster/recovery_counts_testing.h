@@ -9,12 +9,24 @@
 
 namespace turno::cluster {
 
+// The desks of all members, and their users.
+struct Desks {
+  std::uint8_t users = 1;     // of each member
+  std::uint8_t in_a_row = 1;  // of them in one turn
+  bool eager = false;         // a member asks ahead for a user that will come back
+  bool collective = true;     // who has nothing says so for all things at once
+  bool tries = false;         // users only try
+  bool waits = false;         // or wait, as they like
+  bool delay = false;         // clients outlive their node, and notice that it is dead
+  bool forgetful = false;     // a desk that is idle is thrown away, and made anew when it is needed
+};
+
 struct System {
   std::string_view name;
   std::size_t nodes = 3;       // those that join are the last of them
   std::uint16_t requests = 1;  // of each member, by whichever of its users
   std::uint32_t crashes = 0, joins = 0, retirements = 0;
-  DeskSetup desk{};
+  Desks desk{};
   std::uint32_t withdrawals = 0, lapses = 0, spoils = 0, early_timeouts = 0, moves = 0;
   std::size_t requesters = 0;  // the first so many; 0: all
 };
@@ -25,7 +37,7 @@ constexpr System two_crashes{"two_crashes", 3, 1, 2};
 constexpr System two_retirements{"two_retirements", 2, 2, 1, 0, 2};
 constexpr System one_join{"one_join", 3, 1, 0, 1};
 // Two users a member, in turns of two, who may give up waiting; the time of one may be over.
-constexpr DeskSetup two_users{.users = 2, .in_a_row = 2, .forgetful = true};
+constexpr Desks two_users{.users = 2, .in_a_row = 2, .forgetful = true};
 constexpr System turns{.name = "turns",
                        .nodes = 2,
                        .requests = 3,
@@ -36,7 +48,7 @@ constexpr System lapses{
     .name = "lapses", .nodes = 2, .requests = 2, .crashes = 1, .desk = two_users, .lapses = 1};
 // Clients outlive their node: what it had is kept until they know. (Here and above idle desks are
 // forgotten, as nodes do.)
-constexpr DeskSetup delay{.delay = true, .forgetful = true};
+constexpr Desks delay{.delay = true, .forgetful = true};
 constexpr System escrow{.name = "escrow", .nodes = 3, .crashes = 1, .desk = delay};
 constexpr System escrow_for_two{
     .name = "escrow_for_two",
@@ -53,7 +65,7 @@ constexpr System tries_and_retirement{.name = "tries_and_retirement",
                                       .retirements = 1,
                                       .desk = {.tries = true, .forgetful = true}};
 // Two users a member, who try or wait.
-constexpr DeskSetup tries_or_waits{
+constexpr Desks tries_or_waits{
     .users = 2, .in_a_row = 2, .tries = true, .waits = true, .forgetful = true};
 constexpr System tries_among_waits{
     .name = "tries_among_waits", .nodes = 2, .requests = 3, .desk = tries_or_waits};

@@ -62,8 +62,9 @@ sim::Options draw_options(std::uint64_t seed) {
   sim::Options options;
   const auto nodes = 5 + seed % 4;
   options.setup = arrangement(P::info, 1, nodes, NodeId{nodes - 1});
-  options.setup.desk.delay = seed % 2 == 0;  // a second, after each crash
-  options.setup.arrange = arrangements(P::info);
+  auto& config = options.setup.configure<RecoveringConfig>();
+  config.delay = seed % 2 == 0;  // a second, after each crash
+  config.arrange = arrangements(P::info);
   options.fifo = true;  // as the links of a cluster
   options.busy = random.below(2) == 0 ? sim::Busy::lose : sim::Busy::queue;
   options.arrivals.rate = 4 + static_cast<double>(random.below(8));

@@ -124,15 +124,15 @@ class HeldUnits {
 template <>
 class Monitor<Primitive::semaphore> {
  public:
-  void begin(const Setup& setup) { permits_.begin(setup.semaphore.permits); }
+  void begin(const Setup& setup) { permits_.begin(setup.permits); }
   void hold(const Holding& holding) {
     ++inside_;
     permits_.hold(holding);
   }
   Complaint enter(const Setup& setup, const Entry& entry) {
-    if (++inside_ > setup.semaphore.permits)
+    if (++inside_ > setup.permits)
       return {"exclusion", std::to_string(inside_) + " nodes are inside at once, with " +
-                               std::to_string(setup.semaphore.permits) + " permits"};
+                               std::to_string(setup.permits) + " permits"};
     if (entry.units.size() > 1) return {"addressee", "a grant names two permits"};
     nameless_ |= entry.units.empty();
     return entry.units.empty() ? Complaint{}

@@ -27,7 +27,7 @@ TEST(LockMonitor, SeesTwoInsideAndFencesThatDoNotGrow) {
 
 TEST(SemaphoreMonitor, CountsPermitsAndKeepsThemApart) {
   turno::Setup setup;
-  setup.semaphore.permits = 2;
+  setup.permits = 2;
   auto monitor = watching<Primitive::semaphore>(setup);
   const auto enter = [&](NodeId node, std::uint32_t permit, std::uint64_t count) {
     const Unit unit{permit, fence(count)};
@@ -86,7 +86,7 @@ TEST(ReservationMonitor, GivesEachInstanceOnceAndWhatWasAskedFor) {
 
 TEST(Monitor, KnowsWhoIsInsideFromTheStartWithWhat) {
   turno::Setup setup;
-  setup.semaphore.permits = 2;
+  setup.permits = 2;
   setup.resources.type_of = {0, 0};
   auto semaphore = watching<Primitive::semaphore>(setup);
   semaphore.hold({a, 0, {1}});

@@ -180,19 +180,21 @@ std::unique_ptr<Stage> parse_system(const Lines& words) {
       setup.room.groups = static_cast<std::uint32_t>(number(value, nodes + 1));
       setup.quorums = quorums(QuorumConstruction::cyclic, setup.room.groups);
     } else if (name == "door" && (value == "leader" || value == "closed")) {
-      setup.room.door = value == "leader" ? Door::leader : Door::closed;
+      setup.configure<QuorumGroup::Config>().door = value == "leader" ? Door::leader : Door::closed;
     } else if (name == "quorums" && split(value, ',').size() == setup.quorums.size()) {
       for (const char digit : value)
         if (digit != ',') number(std::string(1, digit), setup.quorums.size());
       setup.quorums = testing::voting(split(value, ',')).quorums;
     } else if (name == "carry") {
-      setup.carry = static_cast<std::uint32_t>(number(value, 11));
+      setup.configure<NxrB::Config>().carry = static_cast<std::uint32_t>(number(value, 11));
     } else if (name == "waits") {
-      setup.detection.waits = static_cast<std::uint32_t>(number(value, 11));
+      const auto waits = static_cast<std::uint32_t>(number(value, 11));
+      setup.configure<Probes::Config>().waits = waits;
+      setup.configure<CentralDetector::Config>().waits = waits;
     } else if (name == "permits") {
-      setup.semaphore.permits = static_cast<std::uint32_t>(number(value, nodes + 1));
+      setup.permits = static_cast<std::uint32_t>(number(value, nodes + 1));
     } else if (name == "requests" && value == "direct") {
-      setup.semaphore.direct = true;
+      setup.configure<RobustK::Config>().direct = true;
     } else if (name == "epoch") {
       setup.epoch = static_cast<std::uint32_t>(number(value, 100));
     } else if (name == "holder") {

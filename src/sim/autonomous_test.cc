@@ -21,7 +21,7 @@ Options election(std::size_t nodes) {
   Options options;
   Random random(1);
   options.setup.father = fathers(Topology::complete, nodes, random);
-  options.setup.election.patience.ask_every_ns = s;
+  options.setup.configure<ElectionConfig>().patience.ask_every_ns = s;
   options.until = 60 * s;
   return options;
 }
@@ -68,7 +68,7 @@ TEST(Autonomous, SaysWhatIsWrongAtTheEnd) {
 TEST(Autonomous, OneElectionCostsWhatTheFormulaSays) {
   // The highest live node notices: N-1 messages.
   auto options = election(6);
-  options.setup.election.watchers.insert(NodeId{4});
+  options.setup.configure<ElectionConfig>().watchers.insert(NodeId{4});
   options.faults.crashes = {{5 * s, NodeId{5}}};
   const auto bully = Autonomous<Bully>(options).run();
   EXPECT_EQ(count(bully, "election") + count(bully, "alive") + count(bully, "coordinator"), 5U);
@@ -108,8 +108,8 @@ TEST(Autonomous, ProbesFindEveryDeadlockAndNoOther) {
     Options options;
     Random random(seed);
     options.setup.father = fathers(Topology::complete, 4 + seed % 7, random);
-    options.setup.detection = {.waits = 1 + static_cast<std::uint32_t>(seed % 3),
-                               .sets = seed % 2 == 0};
+    options.setup.configure<Probes::Config>() = {.waits = 1 + static_cast<std::uint32_t>(seed % 3),
+                                                 .sets = seed % 2 == 0};
     options.fifo = true;
     options.seed = seed;
     options.arrivals.rate = 5;

@@ -387,9 +387,14 @@ class Simulation {
     if constexpr (HasTimers<P>)
       for (auto& setting : alarms_[node.index()]) ++setting;
     if constexpr (Suspecting<P>)
-      if (options_.setup.semaphore.detector == Detector::told) tell_everybody(node);
+      if (!detects_crashes(node)) tell_everybody(node);
   }
 
+  [[nodiscard]] bool detects_crashes([[maybe_unused]] NodeId node) const {
+    if constexpr (requires(const P& state) { state.detects_crashes(); })
+      return nodes_[node.index()].detects_crashes();
+    return false;
+  }
   void tell_everybody(NodeId dead) {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (!users_[i].dead)

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "protocols/arrangement.h"
+#include "protocols/mutex/token/token_ring.h"
 #include "table/lock_table.h"
 #include "table/locked_table.h"
 
@@ -54,7 +55,8 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
     stage_.setups.push_back(
         protocols::arrangement(engine_->info(), fenced, view.size(), NodeId{i}));
     stage_.setups.back().departure = options_.departure;
-    stage_.setups.back().pause_ns = std::chrono::nanoseconds(options_.pause).count();
+    stage_.setups.back().configure<protocols::TokenRing::Config>().pause_ns =
+        std::chrono::nanoseconds(options_.pause).count();
   }
   worn_ = false;
   instances_.clear();

@@ -67,11 +67,12 @@ class RoundTrip : public ::testing::Test {
     const bool room = P::info.primitive == Primitive::room;
     if (P::info.voting) setup.quorums = quorums(QuorumConstruction::cyclic, room ? groups : nodes);
     if (room) setup.room.groups = groups;
-    setup.semaphore.permits = 2;
-    setup.semaphore.detector = Detector::vcube;
+    setup.permits = 2;
+    setup.configure<RobustK::Config>().detector = Detector::vcube;
     if (P::info.primitive == Primitive::reservation) setup.resources.type_of = {0, 0, 1};
     if (P::info.sites) setup.sites.of = {0, 0, 0, 1, 1};
-    setup.detection.waits = 3;
+    setup.configure<Probes::Config>().waits = 3;
+    setup.configure<CentralDetector::Config>().waits = 3;
     return setup;
   }
 

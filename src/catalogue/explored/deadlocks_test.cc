@@ -14,18 +14,24 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
 #include "catalogue/testing.h"
+#include "protocols/deadlock/central_detector.h"
+#include "protocols/deadlock/probes.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 using check::Channels;
 using check::Verdict;
 
 check::Options options_of(const Algorithm& algorithm, std::uint64_t nodes,
-                          const DetectionSetup& detection) {
+                          const Probes::Config& waits) {
   check::Options options;
   options.setup = make_setup(algorithm.info, {.nodes = nodes});
-  options.setup.detection = detection;
+  options.setup.configure<Probes::Config>() = waits;
+  options.setup.configure<CentralDetector::Config>().waits = waits.waits;
   options.channels = Channels::fifo;
   return options;
 }
@@ -33,7 +39,7 @@ check::Options options_of(const Algorithm& algorithm, std::uint64_t nodes,
 struct Count {
   std::string_view algorithm;
   std::uint64_t nodes;
-  DetectionSetup detection;
+  Probes::Config waits;
   std::uint64_t states, transitions;
 };
 
@@ -57,7 +63,7 @@ class DetectorCounts : public ::testing::TestWithParam<Count> {};
 TEST_P(DetectorCounts, AreExact) {
   const auto& expected = GetParam();
   const auto& algorithm = *find_algorithm(expected.algorithm);
-  const auto result = algorithm.check(options_of(algorithm, expected.nodes, expected.detection));
+  const auto result = algorithm.check(options_of(algorithm, expected.nodes, expected.waits));
   EXPECT_EQ(result.verdict, Verdict::holds) << testing::shown(result);
   EXPECT_TRUE(result.acyclic) << "every run ends";
   EXPECT_EQ(result.states, expected.states);
@@ -69,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(Exact, DetectorCounts, ::testing::ValuesIn(counts), tes
 struct Refutation {
   std::string_view algorithm, departure, property;
   std::uint64_t nodes;
-  DetectionSetup detection;
+  Probes::Config waits;
   std::size_t steps;
 };
 
@@ -92,7 +98,7 @@ TEST_P(RefutedDetector, ByTheShortestTrace) {
   const auto& expected = GetParam();
   const auto* wrong = testing::find_departure(expected.algorithm, expected.departure);
   ASSERT_NE(wrong, nullptr);
-  testing::expect_refuted(*wrong, options_of(*wrong->algorithm, expected.nodes, expected.detection),
+  testing::expect_refuted(*wrong, options_of(*wrong->algorithm, expected.nodes, expected.waits),
                           expected.property, expected.steps);
 }
 

@@ -15,8 +15,12 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
 #include "catalogue/testing.h"
+#include "protocols/election/config.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 using check::Channels;
@@ -44,7 +48,8 @@ check::Options options_of(const Info& info, std::uint64_t nodes, Channels channe
   if (!faults.dead.empty())
     for (auto node : parse_nodes(faults.dead, nodes)) options.dead.insert(node);
   if (!watchers.empty())
-    for (auto node : parse_nodes(watchers, nodes)) options.setup.election.watchers.insert(node);
+    for (auto node : parse_nodes(watchers, nodes))
+      options.setup.configure<ElectionConfig>().watchers.insert(node);
   return options;
 }
 
@@ -179,7 +184,7 @@ TEST(Elections, OutliveEarlyTimeouts) {
     const auto& algorithm = *find_algorithm(name);
     auto options =
         options_of(algorithm.info, 3, fifo, {.crashes = 1, .recoveries = 1, .early_timeouts = 1});
-    options.setup.election.patience.ask_every_ns = 1;
+    options.setup.configure<ElectionConfig>().patience.ask_every_ns = 1;
     const auto result = algorithm.check(options);
     EXPECT_EQ(result.verdict, Verdict::holds) << name << " " << testing::shown(result);
   }

@@ -16,7 +16,10 @@
 #include "check/explorer.h"
 #include "core/text/describe.h"
 #include "protocols/allocation/central_allocator.h"
+#include "protocols/group/quorum_group.h"
+#include "protocols/kmutex/robust_k.h"
 #include "protocols/mutex/permission/central.h"
+#include "protocols/parts/site_queue/site_queue.h"
 #include "sim/demands.h"
 
 namespace turno {
@@ -149,7 +152,7 @@ std::vector<std::string_view> sites_of(const Info& info, std::size_t nodes) {
 }
 void place(Setup& setup, std::string_view sites) {
   if (!sites.empty()) setup.sites.of = parse_sites(sites, 0);
-  setup.sites.preference = 1;
+  setup.configure<SiteQueue::Config>().preference = 1;
 }
 
 TEST(Holdings, OfEveryLock) {
@@ -182,8 +185,8 @@ void expect_semaphore_holds(const Algorithm& semaphore, std::size_t nodes, bool 
   const bool has_names = semaphore.info.name != "raymond-k";
   for (std::uint32_t permits = 1; permits <= nodes; ++permits) {
     auto options = options_of(semaphore.info, nodes);
-    options.setup.semaphore.permits = permits;
-    options.setup.semaphore.direct = direct;
+    options.setup.permits = permits;
+    options.setup.configure<RobustK::Config>().direct = direct;
     options.faults.crashes = crashes;
     expect_holds(semaphore, options, of_a_semaphore(nodes, permits, has_names),
                  std::to_string(permits) + " permits of " + std::to_string(nodes) +
@@ -209,9 +212,8 @@ TEST(Holdings, OfEveryRoom) {
           const System system{.nodes = 2 + processes, .quorums = "01,01", .groups = 2};
           check::Options options;
           options.setup = make_setup(room->info, system);
-          options.setup.room.door = door;
-          options.setup.room.duplicates = limited;
-          options.setup.room.separate_fences = limited;
+          options.setup.configure<QuorumGroup::Config>() = {
+              .door = door, .duplicates = limited, .separate_fences = limited};
           options.faults.duplicates = limited ? 1 : 0;
           if (limited) options.setup.room.capacity = {1, 2};
           options.menus = {{{.group = 0}, {.group = 1}}};
@@ -236,8 +238,7 @@ TEST(Holdings, OfEveryReservation) {
         place(options.setup, sites);
         auto& resources = options.setup.resources;
         resources.type_of = parse_instances({}, instances);
-        resources.open_choices = true;
-        resources.bypasses = 1;
+        options.setup.configure<AllocationConfig>() = {.open_choices = true, .bypasses = 1};
         options.menus = {sim::all_demands(resources, SIZE_MAX)};
         expect_holds(*reservation, options, of_a_reservation(nodes, resources.type_of.size()),
                      std::string(instances) + " for " + std::to_string(nodes));

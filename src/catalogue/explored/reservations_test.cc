@@ -17,9 +17,14 @@
 #include "catalogue/resources.h"
 #include "catalogue/system.h"
 #include "catalogue/testing.h"
+#include "protocols/allocation/config.h"
+#include "protocols/parts/site_queue/site_queue.h"
 #include "sim/demands.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 using check::Channels;
@@ -45,14 +50,14 @@ check::Options options_of(const Info& info, const Case& of) {
   check::Options options;
   options.setup = make_setup(info, {.nodes = sites.size()});
   if (!one_site) options.setup.sites.of = sites;
-  options.setup.sites.preference = of.preference;
+  options.setup.configure<SiteQueue::Config>().preference = of.preference;
   options.channels = of.channels;
   options.requests = of.requests;
   options.forever = of.requests == 0;
   if (of.instances.empty()) return options;
   options.setup.resources.type_of = parse_instances({}, of.instances);
-  options.setup.resources.open_choices = true;
-  options.setup.resources.bypasses = 1;
+  options.setup.configure<AllocationConfig>().open_choices = true;
+  options.setup.configure<AllocationConfig>().bypasses = 1;
   if (of.needs.empty()) {
     options.menus = {sim::all_demands(options.setup.resources, SIZE_MAX)};
   } else {
@@ -271,8 +276,8 @@ INSTANTIATE_TEST_SUITE_P(Large, Reservations, ::testing::ValuesIn(large_if_deep(
 TEST(Reservations, HoldWithTheListOfFrequentUsers) {
   const auto* grid = find_algorithm("grid");
   auto options = options_of(grid->info, {"grid", "2,2", "2", 1, unordered});
-  options.setup.resources.open_choices = false;
-  options.setup.resources.frequent_after = 2;
+  options.setup.configure<AllocationConfig>().open_choices = false;
+  options.setup.configure<AllocationConfig>().frequent_after = 2;
   const auto result = grid->check(options);
   EXPECT_EQ(result.verdict, Verdict::holds) << result.explanation;
   EXPECT_EQ(result.states, 100035U);

@@ -14,8 +14,12 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
 #include "catalogue/testing.h"
+#include "protocols/group/quorum_group.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 using check::Channels;
@@ -40,7 +44,7 @@ check::Options rooms(std::string_view quorums, std::string_view visits, Channels
   options.channels = channels;
   system.nodes = options.scripts.size();
   options.setup = make_setup(find_algorithm("quorum-group")->info, system);
-  options.setup.room.door = door;
+  options.setup.configure<QuorumGroup::Config>().door = door;
   return options;
 }
 
@@ -122,11 +126,11 @@ TEST(Rooms, LetInWhileNobodyElseAsks) {
   auto options = rooms(pair, "0,0,0", unordered);
   options.staying = true;
   expect_holds(options);
-  options.setup.room.door = leader;
+  options.setup.configure<QuorumGroup::Config>().door = leader;
   auto result = explore(options);
   EXPECT_EQ(result.property, "deadlock");
   EXPECT_EQ(result.trace.size(), 12U) << conversation(result.trace);
-  options.setup.room.door = closed;
+  options.setup.configure<QuorumGroup::Config>().door = closed;
   result = explore(options);
   EXPECT_EQ(result.trace.size(), 9U) << conversation(result.trace);
   options = rooms(all_of_three, "0,0,0,0", unordered);
@@ -151,16 +155,16 @@ TEST(Rooms, OvertakeAKnownRequestTwiceAtMost) {
   for (auto channels : {fifo, unordered}) {
     for (auto door : {leader, demand}) {
       auto options = rooms(pair, "000,111", channels, door);
-      options.setup.room.most_overtakings = 2;
+      options.setup.configure<OvertakingLimit>().most = 2;
       expect_holds(options);
       options = rooms(triangle, "00,11,2", channels, door);
-      options.setup.room.most_overtakings = 2;
+      options.setup.configure<OvertakingLimit>().most = 2;
       expect_holds(options);
     }
   }
   // Twice is possible.
   auto options = rooms(pair, "000,111", unordered, leader);
-  options.setup.room.most_overtakings = 1;
+  options.setup.configure<OvertakingLimit>().most = 1;
   const auto result = explore(options);
   EXPECT_EQ(result.property, "invariant");
   EXPECT_EQ(result.trace.size(), 18U) << conversation(result.trace);
@@ -179,7 +183,7 @@ TEST(Rooms, SurviveMessagesThatComeTwice) {
   for (const auto& [quorums, visits, duplicates, states] : cases) {
     auto options = rooms(quorums, visits, unordered, leader);
     options.faults.duplicates = duplicates;
-    options.setup.room.duplicates = true;
+    options.setup.configure<QuorumGroup::Config>().duplicates = true;
     EXPECT_EQ(expect_holds(options).states, states);
   }
   // One copy is too much for those who do not expect it.
@@ -205,7 +209,7 @@ TEST(Rooms, LetAProcessGiveUp) {
 TEST(Rooms, FencesMayHaveAClockOfTheirOwn) {
   for (auto quorums : {pair, triangle}) {
     auto options = rooms(quorums, "00,11", unordered);
-    options.setup.room.separate_fences = true;
+    options.setup.configure<QuorumGroup::Config>().separate_fences = true;
     expect_holds(options);
   }
 }
@@ -213,10 +217,10 @@ TEST(Rooms, FencesMayHaveAClockOfTheirOwn) {
 TEST(Rooms, ServeReadersAndWriters) {
   // Readers are group 0, the writers have a group each, or one group that takes one at a time.
   auto options = rooms(triangle, "0,0,1,2", unordered);
-  options.setup.room.capacity = {Setup::unlimited, 1, 1};
+  options.setup.room.capacity = {RoomSetup::unlimited, 1, 1};
   expect_holds(options);
   options = rooms(pair, "0,0,1,1", unordered);
-  options.setup.room.capacity = {Setup::unlimited, 1};
+  options.setup.room.capacity = {RoomSetup::unlimited, 1};
   expect_holds(options);
 }
 
@@ -292,7 +296,7 @@ TEST_P(RoomsRefuted, ByTheShortestTrace) {
   const auto* wrong = testing::find_departure(expected.algorithm, expected.departure);
   ASSERT_NE(wrong, nullptr) << expected.departure;
   auto options = rooms(expected.quorums, expected.visits, expected.channels, leader);
-  options.setup.room.most_overtakings = expected.overtakings;
+  options.setup.configure<OvertakingLimit>().most = expected.overtakings;
   testing::expect_refuted(*wrong, options, expected.property, expected.steps);
 }
 

@@ -14,8 +14,12 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
 #include "catalogue/testing.h"
+#include "protocols/kmutex/robust_k.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 using check::Channels;
@@ -24,21 +28,21 @@ using check::Verdict;
 
 constexpr auto fifo = Channels::fifo;
 constexpr auto unordered = Channels::unordered;
-constexpr SemaphoreSetup along_the_tree{};
-constexpr SemaphoreSetup direct{.direct = true};
-constexpr SemaphoreSetup counted{.direct = true, .counted = true};
-constexpr SemaphoreSetup counted_tree{.counted = true};
-constexpr SemaphoreSetup tree_replies{.reply_acknowledges = true};
-constexpr SemaphoreSetup lossy{.direct = true, .lossy = true};
-constexpr SemaphoreSetup lossy_tree{.lossy = true};
-constexpr SemaphoreSetup fixed{.fixed_threshold = true, .direct = true};
-constexpr SemaphoreSetup fixed_tree{.fixed_threshold = true};
+constexpr RobustK::Config along_the_tree{};
+constexpr RobustK::Config direct{.direct = true};
+constexpr RobustK::Config counted{.direct = true, .counted = true};
+constexpr RobustK::Config counted_tree{.counted = true};
+constexpr RobustK::Config tree_replies{.reply_acknowledges = true};
+constexpr RobustK::Config lossy{.direct = true, .lossy = true};
+constexpr RobustK::Config lossy_tree{.lossy = true};
+constexpr RobustK::Config fixed{.fixed_threshold = true, .direct = true};
+constexpr RobustK::Config fixed_tree{.fixed_threshold = true};
 
 struct Case {
   std::string_view algorithm;
   std::uint32_t permits;
   std::string_view requests;  // of each node, one digit
-  SemaphoreSetup setup;
+  RobustK::Config config;
   Faults faults;
   Channels channels;
 };
@@ -46,8 +50,8 @@ struct Case {
 check::Options options_of(const Info& info, const Case& that) {
   check::Options options;
   options.setup = make_setup(info, {.nodes = that.requests.size()});
-  options.setup.semaphore = that.setup;
-  options.setup.semaphore.permits = that.permits;
+  options.setup.configure<RobustK::Config>() = that.config;
+  options.setup.permits = that.permits;
   options.faults = that.faults;
   options.channels = that.channels;
   for (const char digit : that.requests)
@@ -245,7 +249,7 @@ struct Refutation : Case {
   std::size_t steps;
 };
 
-constexpr SemaphoreSetup plain{};
+constexpr RobustK::Config plain{};
 constexpr Faults false_suspicion{.false_suspicions = 1};
 
 constexpr Refutation refutations[] = {

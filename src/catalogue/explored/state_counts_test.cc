@@ -16,6 +16,7 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "protocols/mutex/token/token_ring.h"
 
 namespace turno {
 namespace {
@@ -229,7 +230,7 @@ TEST(TokenRing, HoldsWithPauses) {
     const auto& ring = *find_lock("token-ring");
     check::Options options;
     options.setup = make_setup(ring.info, {.nodes = nodes});
-    options.setup.pause_ns = 1;
+    options.setup.configure<protocols::TokenRing::Config>().pause_ns = 1;
     options.requests = requests;
     options.forever = requests == 0;
     const auto result = ring.check(options);

@@ -9,9 +9,14 @@
 #include "catalogue/resources.h"
 #include "catalogue/system.h"
 #include "catalogue/testing.h"
+#include "protocols/allocation/config.h"
+#include "protocols/parts/site_queue/site_queue.h"
 #include "sim/demands.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 constexpr sim::Time ms = 1'000'000;
@@ -45,11 +50,12 @@ sim::Options options_of(const Info& info, const Load& load, const Network& netwo
   options.setup.sites.of = parse_sites(std::to_string(load.sites), load.nodes);
   const auto neighbours = static_cast<std::uint32_t>(load.nodes / load.sites);
   // Published: half a site, counted from the first preemption. Ours counts all grants of a site.
-  options.setup.sites.preference = network.deaf ? neighbours / 2 : neighbours * 3 / 2;
-  options.setup.sites.local_ns = ms;
-  options.setup.sites.remote_ns = network.remote_ms * ms;
+  options.setup.configure<SiteQueue::Config>().preference =
+      network.deaf ? neighbours / 2 : neighbours * 3 / 2;
+  options.setup.configure<AllocationConfig>().local_ns = ms;
+  options.setup.configure<AllocationConfig>().remote_ns = network.remote_ms * ms;
   options.setup.resources.type_of = parse_instances({}, load.instances);
-  options.setup.resources.hold_ns = 500 * ms;
+  options.setup.configure<AllocationConfig>().hold_ns = 500 * ms;
   options.arrivals = sim::parse_arrivals("closed:500ms");
   options.hold = sim::Distribution::constant(500 * ms);
   options.delay = sim::Distribution::constant(ms);
@@ -189,9 +195,12 @@ TEST(Reservations, NothingIsViolatedInManyRuns) {
       // Messages overtake each other.
       options.delay = sim::Distribution::uniform(0, 50 * ms);
       options.sites.remote = sim::Distribution::exponential(100 * ms);
-      options.setup.sites.preference = static_cast<std::uint32_t>(random.below(3));
-      options.setup.resources.frequent_after = static_cast<std::uint32_t>(random.below(3));
-      options.setup.resources.bypasses = static_cast<std::uint32_t>(random.below(4));
+      options.setup.configure<SiteQueue::Config>().preference =
+          static_cast<std::uint32_t>(random.below(3));
+      options.setup.configure<AllocationConfig>().frequent_after =
+          static_cast<std::uint32_t>(random.below(3));
+      options.setup.configure<AllocationConfig>().bypasses =
+          static_cast<std::uint32_t>(random.below(4));
       options.hold = sim::Distribution::exponential(50 * ms);
       options.arrivals = sim::parse_arrivals("closed:exp:50ms");
       simulate(*algorithm, options, load.demand);

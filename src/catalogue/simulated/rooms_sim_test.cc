@@ -7,8 +7,12 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "protocols/group/quorum_group.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 sim::Options load(std::uint64_t groups, double rate, Door door) {
@@ -16,8 +20,8 @@ sim::Options load(std::uint64_t groups, double rate, Door door) {
   System system{.nodes = groups, .groups = groups};
   sim::Options options;
   options.setup = make_setup(info, system);
-  options.setup.room.door = door;
-  options.setup.room.separate_fences = true;
+  options.setup.configure<QuorumGroup::Config>().door = door;
+  options.setup.configure<QuorumGroup::Config>().separate_fences = true;
   options.fifo = true;
   options.arrivals = {.kind = sim::Arrivals::Kind::total, .rate = rate};
   options.hold = sim::Distribution::exponential(5'000'000'000);
@@ -115,7 +119,7 @@ TEST(RoomLoads, NeedNoRecallsWhenEverybodyAlwaysAsks) {
 // Fences on the clock of requests let fewer requests come out of order.
 TEST(RoomLoads, NeedFewerRecallsIfFencesShareTheClock) {
   auto options = load(7, 0.2, leader);
-  options.setup.room.separate_fences = false;
+  options.setup.configure<QuorumGroup::Config>().separate_fences = false;
   EXPECT_NEAR(between_groups(simulate(options)), 6.26, 0.03);
 }
 
@@ -157,7 +161,7 @@ TEST(RoomSeeds, ViolateNothing) {
     system.groups = groups;
     sim::Options options;
     options.setup = make_setup(algorithm.info, system);
-    options.setup.room.door = static_cast<Door>(random.below(3));
+    options.setup.configure<QuorumGroup::Config>().door = static_cast<Door>(random.below(3));
     if (random.below(2) == 0)
       options.setup.room.capacity.assign(groups, static_cast<std::uint32_t>(1 + random.below(3)));
     options.fifo = random.below(2) == 0;

@@ -5,8 +5,12 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "protocols/kmutex/robust_k.h"
 
 namespace turno {
+
+using namespace protocols;
+
 namespace {
 
 constexpr std::int64_t ms = 1'000'000;
@@ -14,7 +18,7 @@ constexpr std::int64_t ms = 1'000'000;
 sim::Options options_of(std::size_t nodes, std::uint32_t permits) {
   sim::Options options;
   options.setup = make_setup(find_algorithm("robust-k")->info, {.nodes = nodes});
-  options.setup.semaphore.permits = permits;
+  options.setup.permits = permits;
   options.arrivals.kind = sim::Arrivals::Kind::closed;
   options.entries = 1'000'000'000;
   return options;
@@ -22,12 +26,12 @@ sim::Options options_of(std::size_t nodes, std::uint32_t permits) {
 
 // All but one crash, one after the other, while everybody asks: never too many inside, slots and
 // fences as promised, and whoever is left is served.
-sim::Result crash_all_but_one(Random& random, const SemaphoreSetup& setup, std::size_t nodes) {
+sim::Result crash_all_but_one(Random& random, const RobustK::Config& config, std::size_t nodes) {
   auto options = options_of(nodes, 1);
-  options.setup.semaphore = setup;
-  options.setup.semaphore.permits = static_cast<std::uint32_t>(1 + random.below(nodes));
-  options.setup.semaphore.acknowledge_within_ns = 150 * ms;
-  options.setup.semaphore.test_timeout_ns = 45 * ms;
+  options.setup.configure<RobustK::Config>() = config;
+  options.setup.permits = static_cast<std::uint32_t>(1 + random.below(nodes));
+  options.setup.configure<RobustK::Config>().acknowledge_within_ns = 150 * ms;
+  options.setup.configure<RobustK::Config>().test_timeout_ns = 45 * ms;
   options.faults.detect = sim::Distribution::uniform(0, 500 * ms);
   options.arrivals.think = sim::Distribution::uniform(0, 200 * ms);
   options.hold = sim::Distribution::uniform(0, 300 * ms);
@@ -47,13 +51,13 @@ sim::Result crash_all_but_one(Random& random, const SemaphoreSetup& setup, std::
 TEST(ManySemaphores, ServeUntilOneNodeIsLeft) {
   Random random(4);
   for (int round = 0; round < 60; ++round) {
-    const SemaphoreSetup setup{.reply_acknowledges = random.below(2) == 0,
-                               .direct = random.below(3) == 0,
-                               .counted = random.below(3) == 0,
-                               .queued = random.below(4) == 0,
-                               .detector = static_cast<Detector>(random.below(3))};
+    const RobustK::Config config{.reply_acknowledges = random.below(2) == 0,
+                                 .direct = random.below(3) == 0,
+                                 .counted = random.below(3) == 0,
+                                 .queued = random.below(4) == 0,
+                                 .detector = static_cast<Detector>(random.below(3))};
     const auto nodes = 2 + random.below(19);
-    const auto result = crash_all_but_one(random, setup, nodes);
+    const auto result = crash_all_but_one(random, config, nodes);
     EXPECT_EQ(result.violation, "") << "round " << round;
     EXPECT_EQ(result.suspicions >= nodes - 1, true) << "round " << round;
     ASSERT_EQ(result.entries_by_interval.size(), 4U) << "round " << round;
@@ -68,8 +72,8 @@ TEST(SemaphoreCost, IsTheFormulaWhenNobodyCompetes) {
       for (const bool direct : {false, true}) {
         if (direct && replies) continue;
         auto options = options_of(nodes, 3);
-        options.setup.semaphore.reply_acknowledges = replies;
-        options.setup.semaphore.direct = direct;
+        options.setup.configure<RobustK::Config>().reply_acknowledges = replies;
+        options.setup.configure<RobustK::Config>().direct = direct;
         options.requesters.insert(NodeId{1});
         options.arrivals.think = sim::Distribution::constant(1000 * ms);
         options.hold = sim::Distribution::constant(100 * ms);
@@ -91,7 +95,7 @@ TEST(SemaphoreCost, OfTheDetectorIsTheFormula) {
   for (const auto rule : {Detector::hi_adsd, Detector::vcube}) {
     for (const std::size_t nodes : {16U, 64U}) {
       auto options = options_of(nodes, 1);
-      options.setup.semaphore.detector = rule;
+      options.setup.configure<RobustK::Config>().detector = rule;
       options.requesters.insert(NodeId{0});
       options.first = sim::Distribution::constant(1'000'000 * ms);
       options.delay = sim::Distribution::constant(10 * ms);

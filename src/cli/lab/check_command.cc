@@ -295,7 +295,7 @@ int run_check(Request request) {
     request.primitive.room.apply(algorithm, options);
     request.primitive.reservation.apply(algorithm, options);
     request.primitive.election.apply(algorithm, options);
-    if (options.setup.semaphore.detector != Detector::told)
+    if (has_detector(options.setup))
       throw UsageError(
           "the checker has no clock and tells of crashes itself: leave --detector away");
     options.setup.departure = chosen.number;

@@ -2,8 +2,12 @@
 
 #include "catalogue/system.h"
 #include "cli/frame/readable.h"
+#include "protocols/deadlock/central_detector.h"
+#include "protocols/deadlock/probes.h"
 
 namespace turno::cli {
+
+using namespace protocols;
 
 namespace {
 
@@ -39,7 +43,9 @@ void DetectionOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   if (resources && (*resources < 1 || *resources >= setup.size()))
     throw UsageError("each process but the detector has a resource: --resources is 1 to " +
                      std::to_string(setup.size() - 1));
-  setup.detection = {.waits = waits.value_or(1), .sets = sets, .resources = resources.value_or(0)};
+  setup.configure<Probes::Config>() = {.waits = waits.value_or(1), .sets = sets};
+  setup.configure<CentralDetector::Config>() = {.waits = waits.value_or(1),
+                                                .resources = resources.value_or(0)};
 }
 
 std::string DetectionOptions::text(const Algorithm& algorithm) const {

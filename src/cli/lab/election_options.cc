@@ -1,8 +1,11 @@
 #include "cli/lab/election_options.h"
 
 #include "catalogue/system.h"
+#include "protocols/election/config.h"
 
 namespace turno::cli {
+
+using namespace protocols;
 
 namespace {
 
@@ -56,22 +59,22 @@ bool ElectionOptions::apply(const Algorithm& algorithm, Setup& setup) const {
                        " elects nobody: --watchers, --ask-every and the like are for elections");
     return false;
   }
+  auto& [patience, watching] = setup.configure<ElectionConfig>();
   if (!watchers.empty())
-    for (auto node : parse_nodes(watchers, setup.size())) setup.election.watchers.insert(node);
-  auto& patience = setup.election.patience;
+    for (auto node : parse_nodes(watchers, setup.size())) watching.insert(node);
   set_time(patience.answer_within_ns, answer_within, "--answer-within");
   set_time(patience.finish_within_ns, finish_within, "--finish-within");
   return true;
 }
 
 void ElectionOptions::apply(const Algorithm& algorithm, check::Options& options) const {
-  if (apply(algorithm, options.setup))
-    options.setup.election.patience.ask_every_ns = asking ? 1 : 0;
+  if (!apply(algorithm, options.setup)) return;
+  options.setup.configure<ElectionConfig>().patience.ask_every_ns = asking ? 1 : 0;
 }
 
 void ElectionOptions::apply(const Algorithm& algorithm, sim::Options& options) const {
   if (!apply(algorithm, options.setup)) return;
-  auto& patience = options.setup.election.patience;
+  auto& patience = options.setup.configure<ElectionConfig>().patience;
   patience.ask_every_ns = 1'000'000'000;
   set_time(patience.ask_every_ns, ask_every, "--ask-every");
   // They ask for ever: the run ends when there was time for everything.

@@ -9,10 +9,14 @@
 
 #include "catalogue/resources.h"
 #include "cli/frame/readable.h"
+#include "protocols/allocation/config.h"
+#include "protocols/parts/site_queue/site_queue.h"
 #include "sim/demands.h"
 #include "sim/statistics.h"
 
 namespace turno::cli {
+
+using namespace protocols;
 
 namespace {
 
@@ -135,12 +139,13 @@ void ReservationOptions::apply(const Algorithm& algorithm, Setup& setup,
       algorithm.info.name == "central-allocator" || algorithm.info.name == "brokered";
   refuse_if(bypasses && !counts_bypasses, algorithm, "--bypasses", "lets nobody overtake");
   if (!sites.empty()) setup.sites.of = parse_sites(sites, setup.size());
-  setup.sites.preference = preference.value_or(1);
+  setup.configure<SiteQueue::Config>().preference = preference.value_or(1);
   if (!is_reservation(algorithm)) return;
   setup.resources.type_of =
       parse_instances(types, instances.empty() ? default_instances : instances);
-  setup.resources.frequent_after = frequent.value_or(0);
-  if (bypasses) setup.resources.bypasses = *bypasses;
+  auto& config = setup.configure<AllocationConfig>();
+  config.frequent_after = frequent.value_or(0);
+  if (bypasses) config.bypasses = *bypasses;
 }
 
 void ReservationOptions::apply(const Algorithm& algorithm, check::Options& options) const {
@@ -149,8 +154,9 @@ void ReservationOptions::apply(const Algorithm& algorithm, check::Options& optio
             "--needs and --as-it-chooses", "reserves no resources");
   apply(algorithm, options.setup, "1");
   if (!is_reservation(algorithm)) return;
-  options.setup.resources.open_choices = !as_it_chooses;
-  options.setup.resources.bypasses = bypasses.value_or(1);
+  auto& config = options.setup.configure<AllocationConfig>();
+  config.open_choices = !as_it_chooses;
+  config.bypasses = bypasses.value_or(1);
   if (needs.empty()) {
     refuse_too_many(options.setup.resources);
     options.menus = {sim::all_demands(options.setup.resources, SIZE_MAX)};
@@ -184,9 +190,10 @@ void ReservationOptions::apply(const Algorithm& algorithm, sim::Options& options
       throw UsageError("--latency-on is all or control, not '" + latency_on + "'");
     options.sites.only_control_far = latency_on == "control";
   }
-  options.setup.sites.local_ns = options.delay.mean();
-  options.setup.sites.remote_ns = options.sites.remote.mean();
-  options.setup.resources.hold_ns = options.hold.mean();
+  auto& hints = options.setup.configure<AllocationConfig>();
+  hints.local_ns = options.delay.mean();
+  hints.remote_ns = options.sites.remote.mean();
+  hints.hold_ns = options.hold.mean();
   if (is_reservation(algorithm))
     options.wish = demands(demand.empty() ? "half:1-1" : demand, options.setup)
                        .source(options.setup, options.seed);

@@ -2,7 +2,11 @@
 
 #include <string_view>
 
+#include "protocols/group/quorum_group.h"
+
 namespace turno::cli {
+
+using namespace protocols;
 
 namespace {
 
@@ -66,17 +70,18 @@ void RoomOptions::count_nodes(const Algorithm& algorithm, System& system, bool o
 
 void RoomOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   if (!is_room(algorithm)) return;
-  setup.room.door = door_named(door);
-  setup.room.separate_fences = separate_fences;
+  auto& config = setup.configure<QuorumGroup::Config>();
+  config.door = door_named(door);
+  config.separate_fences = separate_fences;
   if (!capacity.empty()) setup.room.capacity = parse_capacities(capacity, setup.room.groups);
   if (overtakings && *overtakings < 1) throw UsageError("--overtakings is 1 or more");
-  setup.room.most_overtakings = overtakings.value_or(0);
+  setup.configure<OvertakingLimit>().most = overtakings.value_or(0);
 }
 
 void RoomOptions::apply(const Algorithm& algorithm, check::Options& options) const {
   if (!is_room(algorithm)) return;
   const auto managers = options.setup.room.groups;
-  options.setup.room.duplicates = options.faults.duplicates > 0;
+  options.setup.configure<QuorumGroup::Config>().duplicates = options.faults.duplicates > 0;
   if (!visits.empty()) {
     options.scripts = parse_visits(visits, managers);
     return;

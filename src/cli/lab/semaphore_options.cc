@@ -3,9 +3,12 @@
 #include <string_view>
 
 #include "catalogue/system.h"
+#include "protocols/kmutex/robust_k.h"
 #include "sim/distribution.h"
 
 namespace turno::cli {
+
+using namespace protocols;
 
 namespace {
 
@@ -29,6 +32,10 @@ bool is_fixed(const std::string& threshold) {
 }
 
 }  // namespace
+
+bool has_detector(const Setup& setup) {
+  return setup.config<RobustK::Config>().detector != Detector::told;
+}
 
 void SemaphoreOptions::add_to(Command command) {
   command.add_option("--permits", permits, "Semaphores: how many may be inside (default: 1)");
@@ -71,28 +78,27 @@ void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
     throw UsageError(name + " has no detector and no tree: their options are for robust-k");
   const auto nodes = setup.size();
   if (nodes < 2) throw UsageError(name + " is for 2 nodes or more: one alone has nobody to ask");
-  auto& semaphore = setup.semaphore;
-  semaphore.permits = permits.value_or(1);
-  if (semaphore.permits < 1 || semaphore.permits > nodes)
+  setup.permits = permits.value_or(1);
+  if (setup.permits < 1 || setup.permits > nodes)
     throw UsageError("--permits is 1 to the number of nodes, here " + std::to_string(nodes) +
-                     ", not " + std::to_string(semaphore.permits));
-  semaphore.direct = direct;
-  semaphore.counted = counted;
-  semaphore.reply_acknowledges = reply_acknowledges;
-  semaphore.lossy = lossy;
-  semaphore.queued = queued;
+                     ", not " + std::to_string(setup.permits));
+  auto& config = setup.configure<RobustK::Config>();
+  config.direct = direct;
+  config.counted = counted;
+  config.reply_acknowledges = reply_acknowledges;
+  config.lossy = lossy;
+  config.queued = queued;
   if (direct && reply_acknowledges)
     throw UsageError("--reply-acknowledges is for the tree: with --direct nothing is acknowledged");
   if (queued && (direct || lossy))
     throw UsageError("--queued is for requests along the tree that are not lost");
-  if (!threshold.empty()) semaphore.fixed_threshold = is_fixed(threshold);
-  if (!detector.empty()) semaphore.detector = detector_named(detector);
-  if (!ack_timeout.empty())
-    semaphore.acknowledge_within_ns = positive("--ack-timeout", ack_timeout);
+  if (!threshold.empty()) config.fixed_threshold = is_fixed(threshold);
+  if (!detector.empty()) config.detector = detector_named(detector);
+  if (!ack_timeout.empty()) config.acknowledge_within_ns = positive("--ack-timeout", ack_timeout);
   if (!detector_interval.empty())
-    semaphore.test_every_ns = positive("--detector-interval", detector_interval);
+    config.test_every_ns = positive("--detector-interval", detector_interval);
   if (!detector_timeout.empty())
-    semaphore.test_timeout_ns = positive("--detector-timeout", detector_timeout);
+    config.test_timeout_ns = positive("--detector-timeout", detector_timeout);
 }
 
 void SemaphoreOptions::describe(const Algorithm& algorithm, Json& json) const {

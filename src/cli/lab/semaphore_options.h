@@ -22,4 +22,7 @@ struct SemaphoreOptions {
   void describe(const Algorithm& algorithm, Json& json) const;
 };
 
+// The nodes notice crashes by themselves.
+bool has_detector(const Setup& setup);
+
 }  // namespace turno::cli

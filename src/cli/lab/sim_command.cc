@@ -221,7 +221,7 @@ void print_json(const Request& request, const sim::Options& options, const Algor
   if (options.interval > 0)
     json.add_raw("entries_by_interval",
                  "[" + listed(sums(runs, &sim::Result::entries_by_interval), ",") + "]");
-  if (options.setup.semaphore.detector != Detector::told) json.add("detector", detection(runs));
+  if (has_detector(options.setup)) json.add("detector", detection(runs));
   if (runs.results.size() > 1)
     json.add("repeat", runs.results.size())
         .add("ci95",
@@ -280,7 +280,7 @@ void print_text(const Request& request, const sim::Options& options, const Info&
   if (options.interval > 0)
     fmt::print("  entries each {:<6} {}\n", sim::duration_text(options.interval),
                listed(sums(runs, &sim::Result::entries_by_interval), " "));
-  if (options.setup.semaphore.detector != Detector::told)
+  if (has_detector(options.setup))
     fmt::print("  crashes noticed     {} times, after {:.0f} ms on average, {:.0f} ms at most\n",
                runs.total(TURNO_FIELD(suspicions)), runs.over(TURNO_FIELD(detection_mean_ms)).mean,
                runs.largest(TURNO_FIELD(detection_max_ms)));

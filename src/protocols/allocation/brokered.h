@@ -15,6 +15,7 @@
 #include "core/protocol.h"
 #include "protocols/allocation/broker_message.h"
 #include "protocols/allocation/chains.h"
+#include "protocols/allocation/config.h"
 #include "protocols/allocation/selection.h"
 #include "protocols/parts/site_queue/site_queue.h"
 #include "protocols/parts/site_queue/site_queue_invariant.h"
@@ -46,6 +47,7 @@ struct Brokered {
 
   NodeId self, broker;
   const Setup* setup = nullptr;
+  AllocationConfig config;
   std::uint64_t now = 0;  // a hint, told before each step
   // As a process.
   Phase phase = Phase::idle;
@@ -75,6 +77,7 @@ struct Brokered {
     Brokered node;
     node.self = self;
     node.setup = &setup;
+    node.config = setup.config<AllocationConfig>();
     node.broker = broker_of(setup, self);
     if (const auto* holding = holding_of(self, holdings)) {
       node.phase = Phase::inside;
@@ -82,11 +85,11 @@ struct Brokered {
         add(node.held, {{instance, 1}, Fence::at(setup.epoch), true});
     }
     if (self != node.broker) return node;
-    node.queue = SiteQueue::start(nullptr, self, broker_of(setup, setup.root()), setup.size());
+    node.queue = SiteQueue::start(self, broker_of(setup, setup.root()));
     node.queue.busy = node.queue.has;  // it leaves when its broker says so
     if (!node.queue.has) return node;
     node.chains.resize(setup.resources.type_of.size());
-    const auto ends = node.open() ? 0 : static_cast<std::uint64_t>(setup.resources.hold_ns);
+    const auto ends = node.open() ? 0 : static_cast<std::uint64_t>(node.config.hold_ns);
     for (const auto& holding : holdings)
       for (auto instance : holding.units) node.chains[instance] = {holding.seat, 1, ends};
     return node;
@@ -155,7 +158,7 @@ struct Brokered {
       if (setup.sites.together(NodeId{i}, node)) return NodeId{i};
     return nobody;
   }
-  [[nodiscard]] bool open() const { return setup->resources.open_choices; }
+  [[nodiscard]] bool open() const { return config.open_choices; }
 
   template <class T>
   static void add(Some<T>& sorted, const T& value) {
@@ -286,7 +289,7 @@ struct Brokered {
     if (open()) return;
     Letters letters;
     while (!requests.empty()) {
-      const Planning planning{*setup, chains, self, now};
+      const Planning planning{*setup, config, chains, self, now};
       const auto [index, start] = soonest(planning);
       const auto& request = requests[index];
       usual_wait = (7 * usual_wait + (start - std::min(start, request.since))) / 8;
@@ -301,7 +304,7 @@ struct Brokered {
     std::pair<std::size_t, std::uint64_t> best{0, ~std::uint64_t{0}};
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const auto start = planning.start(requests[i].node, requests[i].needs);
-      if (requests[i].overtaken >= setup->resources.bypasses) return {i, start};
+      if (requests[i].overtaken >= config.bypasses) return {i, start};
       if (start < best.second) best = {i, start};
     }
     return best;
@@ -323,7 +326,7 @@ struct Brokered {
         plan.awaited.push_back(tenure);
         letters.successors.push_back({{instance, chain.tenure}, chain.last, node});
       }
-      const auto hold = static_cast<std::uint64_t>(setup->resources.hold_ns);
+      const auto hold = static_cast<std::uint64_t>(config.hold_ns);
       chain = {node, tenure.number, open() ? 0 : start + hold};
     }
     letters.plans.emplace_back(node, std::move(plan));
@@ -349,7 +352,7 @@ struct Brokered {
   void consider_passing(Out& out) {
     if (open() || !queue.has || queue.next == nobody) return;
     const auto share = usual_wait / std::max<std::uint64_t>(brokers(), 1);
-    const auto away = static_cast<std::uint64_t>(setup->sites.remote_ns);
+    const auto away = static_cast<std::uint64_t>(config.remote_ns);
     const auto leaves = here_since + (share > away ? share - away : 0);
     if (now >= leaves) return pass(out);
     if (dwelling) return;
@@ -382,14 +385,13 @@ struct Brokered {
   // The requests that may be planned now: the first that was overtaken often enough, or any.
   [[nodiscard]] std::pair<std::size_t, std::size_t> plannable() const {
     for (std::size_t i = 0; i < requests.size(); ++i)
-      if (requests[i].overtaken >= setup->resources.bypasses) return {i, i + 1};
+      if (requests[i].overtaken >= config.bypasses) return {i, i + 1};
     return {0, requests.size()};
   }
   [[nodiscard]] bool may_pass() const {
     return queue.next != nobody &&
-           std::all_of(requests.begin(), requests.end(), [&](const Waiting& request) {
-             return request.overtaken < setup->resources.bypasses;
-           });
+           std::all_of(requests.begin(), requests.end(),
+                       [&](const Waiting& request) { return request.overtaken < config.bypasses; });
   }
   // Any instances will do.
   [[nodiscard]] Table anywhere() const { return Table(chains.size()); }

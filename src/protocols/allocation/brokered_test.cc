@@ -12,13 +12,12 @@ constexpr std::int64_t ms = 1'000'000;
 
 TEST(Planning, KnowsWhenAnInstanceCanBeThere) {
   auto setup = sited({2, 1}, {1, 1, 1, 1});
-  setup.sites.local_ns = 1 * ms;
-  setup.sites.remote_ns = 50 * ms;
+  const AllocationConfig config{.local_ns = 1 * ms, .remote_ns = 50 * ms};
   const Chains chains = {{},
                          {.last = n1, .tenure = 1},
                          {.last = n2, .tenure = 1, .ends = 700 * ms},
                          {.last = n0, .tenure = 1, .ends = 90 * ms}};
-  const Planning planning{setup, chains, n0, 100 * ms};
+  const Planning planning{setup, config, chains, n0, 100 * ms};
   EXPECT_EQ(planning.available(0, n1), 101U * ms) << "it travels with the plan";
   EXPECT_EQ(planning.available(1, n1), 101U * ms) << "it is there";
   EXPECT_EQ(planning.available(2, n1), 750U * ms) << "after its last user, and then remote";
@@ -31,7 +30,8 @@ TEST(Planning, TakesTheLatestThatIsEarlyEnough) {
                          {.last = n2, .tenure = 1, .ends = 20 * ms},
                          {.last = n2, .tenure = 1, .ends = 90 * ms},
                          {.last = n1, .tenure = 1, .ends = 30 * ms}};
-  const Planning planning{setup, chains, n0, 0};
+  const AllocationConfig config;
+  const Planning planning{setup, config, chains, n0, 0};
   const Needs needs(needing({1, 1}).demand());
   const auto start = planning.start(n0, needs);
   EXPECT_EQ(start, 30U * ms);
@@ -85,7 +85,7 @@ TEST(Brokered, InquiryThatComesBeforeTheTokenWaitsForIt) {
 
 TEST(Brokered, KeepsTheControlTokenAWhile) {
   auto setup = sited({1, 1}, {1});
-  setup.sites.remote_ns = 10 * ms;
+  setup.configure<AllocationConfig>().remote_ns = 10 * ms;
   auto broker = Brokered::resume(setup, n0, {});
   broker.usual_wait = 100 * ms;
   auto out = receive(broker, n1, {.kind = Brokered::Kind::ask, .ask = {n1}});
@@ -101,8 +101,8 @@ TEST(Brokered, KeepsTheControlTokenAWhile) {
 
 TEST(Brokered, LeavesTheChoiceToTheDriverIfTold) {
   auto setup = sited({2, 1}, {2});
-  setup.resources.open_choices = true;
-  setup.resources.bypasses = 1;
+  setup.configure<AllocationConfig>().open_choices = true;
+  setup.configure<AllocationConfig>().bypasses = 1;
   Effects<Brokered::Message> out;
   auto broker = Brokered::resume(setup, n0, {});
   const auto wish = needing({1});

@@ -1,13 +1,14 @@
 // A central allocator, the yardstick: one coordinator has all tokens, and who needs some asks it.
 //
 // The coordinator serves whoever can be served, oldest first, but a request that has been overtaken
-// too often (Setup::resources.bypasses) holds up all that are younger: no starvation.
+// too often (`bypasses`) holds up all that are younger: no starvation.
 //
 // Assumes reliable channels, any order; no crashes. Messages per entry: 3, none for the
 // coordinator's own.
 #pragma once
 
 #include "core/protocol.h"
+#include "protocols/allocation/config.h"
 #include "protocols/allocation/tokens.h"
 
 namespace turno::protocols {
@@ -41,6 +42,7 @@ struct CentralAllocator {
 
   NodeId self, coordinator;
   const Setup* setup = nullptr;
+  AllocationConfig config;
   Tokens held;  // in use here
   // At the coordinator.
   Tokens free;
@@ -55,6 +57,7 @@ struct CentralAllocator {
     CentralAllocator node;
     node.self = self;
     node.setup = &setup;
+    node.config = setup.config<AllocationConfig>();
     node.coordinator = setup.root();
     if (const auto* holding = holding_of(self, holdings)) node.held = tokens_of(setup, *holding);
     if (self != node.coordinator) return node;
@@ -124,7 +127,7 @@ struct CentralAllocator {
   void serve(Out& out) {
     for (std::size_t i = 0; i < waiting.size();) {
       if (!free.cover(setup->resources, waiting[i].needs)) {
-        if (waiting[i].overtaken >= setup->resources.bypasses) return;
+        if (waiting[i].overtaken >= config.bypasses) return;
         ++i;
         continue;
       }
@@ -134,7 +137,7 @@ struct CentralAllocator {
       give(chosen, out);
       // Somebody may have been overtaken for the last time.
       for (std::size_t older = 0; older < i; ++older)
-        if (waiting[older].overtaken >= setup->resources.bypasses) return;
+        if (waiting[older].overtaken >= config.bypasses) return;
     }
   }
 

@@ -21,7 +21,7 @@ TEST(CentralAllocator, GivesWhatIsFree) {
 
 TEST(CentralAllocator, LetsYoungerOnesPassSoOften) {
   auto setup = sited({4}, {1, 1});
-  setup.resources.bypasses = 1;
+  setup.configure<AllocationConfig>().bypasses = 1;
   Cluster<CentralAllocator> cluster(setup);
   cluster.want(n0, needing({1}));
   cluster.want(n1, needing({1, 1}));

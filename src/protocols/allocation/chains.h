@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "core/setup.h"
+#include "protocols/allocation/config.h"
 #include "protocols/allocation/needs.h"
 #include "protocols/allocation/tokens.h"
 
@@ -28,14 +29,15 @@ using Chains = boost::container::small_vector<Chain, 4>;
 // From where and when a request is planned.
 struct Planning {
   const Setup& setup;
+  const AllocationConfig& config;
   const Chains& chains;
   NodeId broker;
   std::uint64_t now = 0;
 
   [[nodiscard]] std::uint64_t latency(NodeId from, NodeId to) const {
     if (from == to) return 0;
-    const auto& sites = setup.sites;
-    return static_cast<std::uint64_t>(sites.together(from, to) ? sites.local_ns : sites.remote_ns);
+    const bool near = setup.sites.together(from, to);
+    return static_cast<std::uint64_t>(near ? config.local_ns : config.remote_ns);
   }
   // When the instance's token can be at the node.
   [[nodiscard]] std::uint64_t available(std::size_t instance, NodeId node) const {

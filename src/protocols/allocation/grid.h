@@ -24,7 +24,7 @@ struct NearestChoice {
 
   template <class Node>
   static void count_request(Node& node) {
-    if (node.setup->resources.frequent_after == 0) return;
+    if (node.config.frequent_after == 0) return;
     node.in_a_row.resize(node.setup->resources.types());
     for (std::size_t type = 0; type < node.in_a_row.size(); ++type)
       node.in_a_row[type] = node.needs.of(type) > 0 ? node.in_a_row[type] + 1 : 0;
@@ -33,7 +33,7 @@ struct NearestChoice {
   // One entry a type: who asked for it most often in a row.
   template <class Node>
   static void note_frequent_use(Node& node) {
-    const auto enough = node.setup->resources.frequent_after;
+    const auto enough = node.config.frequent_after;
     if (enough == 0) return;
     node.frequent.resize(node.in_a_row.size());
     for (std::size_t type = 0; type < node.in_a_row.size(); ++type) {

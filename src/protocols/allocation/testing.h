@@ -3,6 +3,8 @@
 
 #include <initializer_list>
 
+#include "protocols/allocation/config.h"
+#include "protocols/parts/site_queue/site_queue.h"
 #include "protocols/testing.h"
 
 namespace turno::testing {
@@ -22,7 +24,7 @@ inline Setup sited(std::initializer_list<std::size_t> sites,
     setup.resources.type_of.insert(setup.resources.type_of.end(), instances, type);
     ++type;
   }
-  setup.sites.preference = preference;
+  setup.configure<SiteQueue::Config>().preference = preference;
   return setup;
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "core/protocol.h"
+#include "protocols/allocation/config.h"
 #include "protocols/allocation/preferences.h"
 #include "protocols/allocation/tokens.h"
 #include "protocols/parts/site_queue/site_queue.h"
@@ -56,6 +57,7 @@ struct TokenAllocator {
 
   NodeId self;
   const Setup* setup = nullptr;
+  AllocationConfig config;
   SiteQueue queue;  // for the control token
   Phase phase = Phase::idle;
   Needs needs;
@@ -82,8 +84,9 @@ struct TokenAllocator {
     TokenAllocator node;
     node.self = self;
     node.setup = &setup;
-    node.queue = SiteQueue::start(Rules::knows_sites ? &setup.sites : nullptr, self, setup.root(),
-                                  setup.size());
+    node.config = setup.config<AllocationConfig>();
+    node.queue = Rules::knows_sites ? SiteQueue::start(setup, self, setup.root())
+                                    : SiteQueue::start(self, setup.root());
     if (node.queue.has) {
       node.table = all_free(setup);
       for (const auto& holding : holdings)
@@ -179,7 +182,7 @@ struct TokenAllocator {
   // The control token is here.
   void decide(Out& out) {
     Rules::note_frequent_use(*this);
-    if (setup->resources.open_choices && count_selections(choosing()) > 1) {
+    if (config.open_choices && count_selections(choosing()) > 1) {
       phase = Phase::choosing;
       return;
     }

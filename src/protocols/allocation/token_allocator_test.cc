@@ -79,7 +79,7 @@ TYPED_TEST(Allocators, GiveBackWhatTheyDoNotNeedNow) {
 
 TYPED_TEST(Allocators, LeaveTheChoiceToTheDriverIfTold) {
   auto setup = sited({2}, {3});
-  setup.resources.open_choices = true;
+  setup.configure<AllocationConfig>().open_choices = true;
   auto node = TypeParam::resume(setup, n0, {});
   Effects<typename TypeParam::Message> out;
   const auto wish = needing({2});
@@ -122,7 +122,7 @@ TEST(Grid, AsksWhoCanGiveMost) {
 
 TEST(Grid, SparesFrequentUsers) {
   auto setup = sited({3}, {2});
-  setup.resources.frequent_after = 2;
+  setup.configure<AllocationConfig>().frequent_after = 2;
   Cluster<Grid> cluster(setup);
   for (int i = 0; i < 3; ++i) {
     cluster.want(n0, needing({1}));

@@ -45,7 +45,7 @@ struct Bertier {
   static Bertier resume(const Setup& setup, NodeId self, std::span<const Holding>) {
     Bertier node;
     const bool patched = setup.departure == 2;
-    node.queue = SiteQueue::start(&setup.sites, self, setup.root(), setup.size());
+    node.queue = SiteQueue::like(protocols::SiteQueue::start(setup, self, setup.root()));
     node.queue.repairs = {patched, patched, patched};
     if (node.queue.has) node.fence = Fence::at(setup.epoch);
     return node;

@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "core/protocol.h"
+#include "protocols/election/config.h"
 
 namespace turno::protocols::as_published {
 
@@ -60,7 +61,7 @@ struct Bully {
     Bully node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
-    node.watches = setup.election.watchers.empty() || setup.election.watchers.contains(self);
+    node.watches = setup.config<ElectionConfig>().has_watcher(self);
     node.reading = static_cast<Reading>(setup.departure);
     node.coordinator = NodeId{setup.size() - 1};
     return node;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/protocol.h"
+#include "protocols/allocation/config.h"
 #include "protocols/allocation/preferences.h"
 #include "protocols/allocation/tokens.h"
 #include "protocols/as_published/site_queue.h"
@@ -81,6 +82,7 @@ struct Grid {
 
   NodeId self;
   const Setup* setup = nullptr;
+  bool open_choices = false;
   Flaw flaw = Flaw::patched;
   SiteQueue queue;
   Phase phase = Phase::idle;
@@ -104,9 +106,11 @@ struct Grid {
     Grid node;
     node.self = self;
     node.setup = &setup;
+    node.open_choices = setup.config<AllocationConfig>().open_choices;
     if (setup.departure > 0) node.flaw = static_cast<Flaw>(setup.departure);
-    node.queue =
-        SiteQueue::start(node.is_flat() ? nullptr : &setup.sites, self, setup.root(), setup.size());
+    using Right = protocols::SiteQueue;
+    node.queue = SiteQueue::like(node.is_flat() ? Right::start(self, setup.root())
+                                                : Right::start(setup, self, setup.root()));
     node.queue.repairs = {true, true, true};
     if (node.queue.has) node.table = all_free(setup);
     return node;
@@ -114,7 +118,7 @@ struct Grid {
 
   void request(const Demand& demand, Out& out) {
     needs = Needs(demand);
-    if (!setup->resources.open_choices) ++round;
+    if (!open_choices) ++round;
     auto here = idle;
     here.add(locked);  // empty, but for F1
     if (here.cover(setup->resources, needs)) return use_what_is_here(here, out);

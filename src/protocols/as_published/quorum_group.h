@@ -80,7 +80,7 @@ struct QuorumGroup {
     node.epoch = setup.epoch;
     if (self.index() >= setup.room.groups) return node;
     node.flaws = quorum_group_readings[std::max<std::size_t>(setup.departure, 1) - 1].flaws;
-    node.most_overtakings = setup.room.most_overtakings;
+    node.most_overtakings = setup.config<OvertakingLimit>().most;
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
     return node;
@@ -171,7 +171,7 @@ struct QuorumGroup {
     if (!attendance.led()) return attendance.wait(listed(visit));
     if (!printed(Flaw::late_joiner)) {
       enlist(visit);
-      (void)attendance.admit(Setup::unlimited);
+      (void)attendance.admit(RoomSetup::unlimited);
     }
     let_in(visit, out);
   }
@@ -221,7 +221,7 @@ struct QuorumGroup {
     fence = ++last_fence;
     if (attendance.empty()) return;
     attendance.begin();
-    while (const auto visit = attendance.admit(Setup::unlimited)) let_in(*visit, out);
+    while (const auto visit = attendance.admit(RoomSetup::unlimited)) let_in(*visit, out);
   }
 
   void on_recall(NodeId from, std::uint64_t time, Out& out) {

@@ -123,7 +123,7 @@ struct RobustK {
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.epoch = setup.epoch;
-    node.permits = setup.semaphore.permits;
+    node.permits = setup.permits;
     node.reading = static_cast<Reading>(std::max<std::uint8_t>(setup.departure, 1));
     node.start_anew();
     return node;

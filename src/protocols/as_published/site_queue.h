@@ -1,6 +1,6 @@
 // The queue for a token that prefers its site, as Vieira Neto's thesis (2008) prints it after
 // Bertier, Arantes and Sens (its algorithms 1 to 6 and 12), and with its first repairs. To be
-// refuted; allocation/site_queue.h is right.
+// refuted; parts/site_queue/site_queue.h is right.
 //
 // Who holds the token and has a successor of another site may put a neighbour before it; it then
 // tells the neighbour of the one preempted (`preemption`).
@@ -35,6 +35,7 @@ struct SiteQueue {
   using Moves = boost::container::small_vector<Move, 2>;
 
   NodeId self;
+  std::uint32_t preference = 0;
   const SiteSetup* sites = nullptr;  // null: all are neighbours
   Repairs repairs{};
   NodeId father, next;
@@ -47,13 +48,14 @@ struct SiteQueue {
     return std::tie(father, next, remote_father, has, busy, wanting, preempted);
   }
 
-  static SiteQueue start(const SiteSetup* sites, NodeId self, NodeId rest, std::size_t nodes) {
-    const auto same = protocols::SiteQueue::start(sites, self, rest, nodes);
+  // It begins like the queue that is right.
+  static SiteQueue like(const protocols::SiteQueue& right) {
     SiteQueue queue;
-    queue.self = self;
-    queue.sites = same.sites;
-    queue.father = same.father;
-    queue.has = same.has;
+    queue.self = right.self;
+    queue.preference = right.preference;
+    queue.sites = right.sites;
+    queue.father = right.father;
+    queue.has = right.has;
     return queue;
   }
 
@@ -92,7 +94,7 @@ struct SiteQueue {
       }
       return {};
     }
-    if (near(origin) && preempted < (sites == nullptr ? 0 : sites->preference)) {
+    if (near(origin) && preempted < preference) {
       ++preempted;
       const auto behind = next;
       next = father = origin;

@@ -44,6 +44,11 @@ struct CentralDetector {
       Departure{"processes", "the sites are asked, and a release is on its way to one",
                 "--nodes 3 --waits 2"}};
 
+  struct Config {
+    std::uint32_t waits = 1;      // how often each process waits
+    std::uint32_t resources = 0;  // that there are to take; 0: one for each process
+  };
+
   struct Message {
     enum class Kind : std::uint8_t {
       request,
@@ -111,10 +116,10 @@ struct CentralDetector {
     node.self = self;
     node.detector = NodeId{setup.size() - 1};
     node.resources = static_cast<std::uint32_t>(setup.size() - 1);
-    if (setup.detection.resources > 0)
-      node.resources = std::min(node.resources, setup.detection.resources);
+    const auto config = setup.config<Config>();
+    if (config.resources > 0) node.resources = std::min(node.resources, config.resources);
     node.without = static_cast<Rule>(setup.departure);
-    if (self != node.detector) node.left = setup.detection.waits;
+    if (self != node.detector) node.left = config.waits;
     return node;
   }
 

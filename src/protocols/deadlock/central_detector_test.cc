@@ -102,7 +102,7 @@ TEST(CentralDetector, NeverMissesADeadlockAndNeverSeesAnother) {
   std::size_t victims = 0;
   for (int round = 0; round < 2'000; ++round) {
     auto setup = shaped(Topology::complete, 3 + random.below(4));
-    setup.detection.waits = 4;
+    setup.configure<CentralDetector::Config>().waits = 4;
     Cluster<CentralDetector> cluster(setup);
     while (true) {
       std::vector<NodeId> free;

@@ -37,6 +37,11 @@ struct Probes {
       Departure{"everybody-initiates", "the only initiator probes before the cycle is closed",
                 "--nodes 2"}};
 
+  struct Config {
+    std::uint32_t waits = 1;  // how often each process blocks
+    bool sets = false;        // on any set of others; otherwise on one
+  };
+
   struct Message {
     enum class Kind : std::uint8_t { request, reply, probe } kind = Kind::request;
     NodeId initiator;  // of a probe
@@ -69,9 +74,9 @@ struct Probes {
     Probes node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
-    node.sets = setup.detection.sets;
+    node.sets = setup.config<Config>().sets;
     node.without = static_cast<Rule>(setup.departure);
-    node.left = setup.detection.waits;
+    node.left = setup.config<Config>().waits;
     return node;
   }
 

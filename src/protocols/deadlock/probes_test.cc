@@ -96,7 +96,7 @@ TEST(Probes, AreForgottenByWhoBecomesActive) {
 
 TEST(Probes, ChoicesAreToAnswerOrToBlock) {
   auto setup = shaped(Topology::complete, 3);
-  setup.detection = {.waits = 1, .sets = true};
+  setup.configure<Probes::Config>() = {.waits = 1, .sets = true};
   Cluster<Probes> cluster(setup);
   EXPECT_EQ(cluster[1].choices(), 3U);
   EXPECT_EQ(cluster[1].choice_name(0), "wait for {0}");

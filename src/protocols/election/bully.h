@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "core/protocol.h"
+#include "protocols/election/config.h"
 
 namespace turno::protocols {
 
@@ -28,6 +29,8 @@ struct Bully {
   static constexpr std::array departures = {
       Departure{"new-epoch", "a coordinator tells only who asks of an epoch that it has missed",
                 "--nodes 3 --dead 2 --crashes 2 --recoveries 3 --channels fifo"}};
+
+  using Config = ElectionConfig;
 
   struct Message {
     enum class Kind : std::uint8_t {
@@ -74,8 +77,9 @@ struct Bully {
     Bully node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
-    node.watches = setup.election.watchers.empty() || setup.election.watchers.contains(self);
-    node.patience = setup.election.patience;
+    const auto config = setup.config<Config>();
+    node.watches = config.has_watcher(self);
+    node.patience = config.patience;
     node.without_new_epoch = setup.departure == 1;
     node.coordinator = NodeId{setup.size() - 1};
     return node;

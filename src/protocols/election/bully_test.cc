@@ -118,7 +118,7 @@ TEST_F(FourNodes, ForgetEverythingButTheEpochInACrash) {
 // With questions instead of being told.
 TEST(Bully, AsksItsCoordinatorNowAndThen) {
   auto setup = shaped(Topology::complete, 3);
-  setup.election.patience = {.answer_within_ns = 5, .ask_every_ns = 100};
+  setup.configure<Bully::Config>().patience = {.answer_within_ns = 5, .ask_every_ns = 100};
   Cluster<Bully> cluster(setup);
   const auto asks = [&](NodeId node) {
     return cluster.happens(node, {.kind = Event::expire, .number = Bully::service_timer});
@@ -135,7 +135,7 @@ TEST(Bully, AsksItsCoordinatorNowAndThen) {
 
 TEST(Bully, ToldByTheOneItAsksThatThereIsAnother) {
   auto setup = shaped(Topology::complete, 3);
-  setup.election.patience.ask_every_ns = 100;
+  setup.configure<Bully::Config>().patience.ask_every_ns = 100;
   auto nodes = make<Bully>(setup);
   nodes[0].coordinator = n1;
   nodes[0].asked = true;

@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "core/protocol.h"
+#include "protocols/election/config.h"
 
 namespace turno::protocols {
 
@@ -30,6 +31,8 @@ struct Ring {
                              .growing = true,
                              .low = "2(N-1)",
                              .high = "3N^2-3N-1"};
+
+  using Config = ElectionConfig;
 
   struct Message {
     enum class Kind : std::uint8_t { election, coordinator, ask, answer } kind = Kind::election;
@@ -70,8 +73,9 @@ struct Ring {
     Ring node;
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
-    node.watches = setup.election.watchers.empty() || setup.election.watchers.contains(self);
-    node.patience = setup.election.patience;
+    const auto config = setup.config<Config>();
+    node.watches = config.has_watcher(self);
+    node.patience = config.patience;
     node.coordinator = NodeId{setup.size() - 1};
     return node;
   }

@@ -10,7 +10,7 @@ namespace turno::protocols {
 namespace {
 
 constexpr Visit p{NodeId{5}, 1}, q{NodeId{6}, 1}, r{NodeId{7}, 1};
-constexpr auto any = Setup::unlimited;
+constexpr auto any = RoomSetup::unlimited;
 
 Attendance session_of_three() {
   Attendance attendance;

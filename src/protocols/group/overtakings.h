@@ -11,6 +11,12 @@
 
 namespace turno::protocols {
 
+// For the checker: how often a group may have a session while another group's request is known to
+// an arbiter of both.
+struct OvertakingLimit {
+  std::uint32_t most = 0;  // 0: not counted
+};
+
 class Overtakings {
  public:
   // The group `by` has been served; the requests still wait.

@@ -28,6 +28,9 @@
 
 namespace turno::protocols {
 
+// When a room that is in use lets others of its group in.
+enum class Door : std::uint8_t { demand, leader, closed };
+
 struct QuorumGroup {
   static constexpr Info info{.name = "quorum-group",
                              .title = "rooms: groups compete for the votes of quorums",
@@ -37,6 +40,12 @@ struct QuorumGroup {
                              .growing = true,
                              .low = "3 + 3(k-1)",
                              .high = "3 + 3(k-1)/l"};
+
+  struct Config {
+    Door door = Door::demand;
+    bool duplicates = false;       // the network may deliver a message twice
+    bool separate_fences = false;  // fences have a clock of their own
+  };
 
   struct Message {
     enum class Kind : std::uint8_t {
@@ -116,11 +125,12 @@ struct QuorumGroup {
       if (const auto* holding = holding_of(self, holdings)) node.be_inside(NodeId{holding->group});
       return node;
     }
-    node.door = setup.room.door;
+    const auto config = setup.config<Config>();
+    node.door = config.door;
     node.capacity = setup.room.capacity_of(self);
-    node.careful = setup.room.duplicates;
-    node.separate = setup.room.separate_fences;
-    node.most_overtakings = setup.room.most_overtakings;
+    node.careful = config.duplicates;
+    node.separate = config.separate_fences;
+    node.most_overtakings = setup.config<OvertakingLimit>().most;
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
     if (!holdings.empty()) node.know_session(setup, holdings);

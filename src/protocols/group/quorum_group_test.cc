@@ -22,7 +22,7 @@ Setup rooms(const std::vector<std::string>& quorums, std::size_t processes,
             Door door = Door::demand) {
   auto setup = voting(quorums);
   setup.room.groups = static_cast<std::uint32_t>(quorums.size());
-  setup.room.door = door;
+  setup.configure<QuorumGroup::Config>().door = door;
   setup.father.resize(quorums.size() + processes, n0);
   return setup;
 }
@@ -207,7 +207,7 @@ TEST(QuorumGroup, ForgetsARequestThatWasWithdrawnBeforeItCame) {
 
 TEST(QuorumGroup, TakesEachMessageOnceIfTheyMayComeTwice) {
   auto setup = rooms(two, 1, Door::leader);
-  setup.room.duplicates = true;
+  setup.configure<QuorumGroup::Config>().duplicates = true;
   auto nodes = make<QuorumGroup>(setup);
   auto& manager = nodes[0];
   auto& arbiter = nodes[1];
@@ -228,7 +228,7 @@ TEST(QuorumGroup, TakesEachMessageOnceIfTheyMayComeTwice) {
 
 TEST(QuorumGroup, GivesAVoteBackOnceIfMessagesMayComeTwice) {
   auto setup = rooms({"012", "012", "012"}, 1, Door::leader);
-  setup.room.duplicates = true;
+  setup.configure<QuorumGroup::Config>().duplicates = true;
   auto manager = make<QuorumGroup>(setup)[2];
   receive(manager, n3, {.kind = Kind::join, .session = 1});
   const Message vote{.kind = Kind::grant, .time = 1, .clock = 1, .number = 4};
@@ -244,7 +244,7 @@ TEST(QuorumGroup, GivesAVoteBackOnceIfMessagesMayComeTwice) {
 TEST(QuorumGroup, FencesGrowFromSessionToSessionAndAreSharedWithinOne) {
   for (bool separate : {false, true}) {
     auto setup = rooms(two, 4);
-    setup.room.separate_fences = separate;
+    setup.configure<QuorumGroup::Config>().separate_fences = separate;
     Rooms world(setup);
     Fence last;
     for (std::uint32_t round = 0; round < 6; ++round) {

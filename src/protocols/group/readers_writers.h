@@ -9,7 +9,7 @@ namespace turno::protocols {
 
 inline RoomSetup readers_and_writers(std::uint32_t writers) {
   RoomSetup room{.groups = 1 + writers, .capacity = std::vector<std::uint32_t>(1 + writers, 1)};
-  room.capacity.front() = Setup::unlimited;
+  room.capacity.front() = RoomSetup::unlimited;
   return room;
 }
 inline Wish reading() { return {.group = 0}; }

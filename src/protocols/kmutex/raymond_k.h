@@ -57,7 +57,7 @@ struct RaymondK {
     node.self = self;
     node.nodes = static_cast<std::uint32_t>(setup.size());
     node.epoch = setup.epoch;
-    node.permits = setup.semaphore.permits;
+    node.permits = setup.permits;
     if (holding_of(self, holdings) != nullptr) node.phase = Phase::inside;
     return node;
   }

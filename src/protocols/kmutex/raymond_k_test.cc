@@ -17,7 +17,7 @@ RaymondK::Message reply(std::uint64_t time) { return {.kind = Kind::reply, .time
 std::vector<RaymondK> semaphore(std::size_t nodes, std::uint32_t permits,
                                 const std::vector<Holding>& holdings = {}) {
   auto setup = shaped(Topology::complete, nodes);
-  setup.semaphore.permits = permits;
+  setup.permits = permits;
   return make<RaymondK>(setup, holdings);
 }
 

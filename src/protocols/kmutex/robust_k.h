@@ -42,6 +42,19 @@ struct RobustK {
                 "--nodes 3 --permits 2 --direct"},
   };
 
+  struct Config {
+    bool fixed_threshold = false;  // suspects still count as possible holders
+    bool reply_acknowledges = false;
+    bool direct = false;   // requests go straight to everybody, not along the tree
+    bool counted = false;  // permits have no names: grants only count, as published
+    bool lossy = false;    // links lose messages: who waits asks again
+    bool queued = false;   // a request goes out when the one before is acknowledged, as published
+    std::int64_t acknowledge_within_ns = 80'000'000;
+    Detector detector = Detector::told;
+    std::int64_t test_every_ns = 1'000'000'000, test_timeout_ns = 40'000'000;
+    bool operator==(const Config&) const = default;
+  };
+
   struct Message {
     enum class Kind : std::uint8_t {
       tree,     // a request, along the tree
@@ -74,8 +87,8 @@ struct RobustK {
   static constexpr std::array<std::string_view, 3> timers = {"acknowledgements", "round", "answer"};
 
   NodeId self;
-  std::uint32_t nodes = 0, epoch = 0;
-  SemaphoreSetup setup;
+  std::uint32_t nodes = 0, epoch = 0, permits = 1;
+  Config config;
   Without without = Without::nothing;
   bool own_slots = false;  // one for each node, and nobody began in another's: nothing to choose
 
@@ -100,13 +113,19 @@ struct RobustK {
   bool operator==(const RobustK&) const = default;
 
   static RobustK resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
-    auto node = fresh(self, setup.size(), setup.epoch, setup.semaphore);
+    RobustK node;
+    node.self = self;
+    node.nodes = static_cast<std::uint32_t>(setup.size());
+    node.epoch = setup.epoch;
+    node.permits = setup.permits;
+    node.config = setup.config<Config>();
     node.without = static_cast<Without>(setup.departure);
     const auto elsewhere = [](const Holding& holding) {
       return !holding.units.empty() && holding.units.front() != holding.seat.value;
     };
-    node.own_slots = setup.semaphore.permits == setup.size() &&
-                     std::none_of(holdings.begin(), holdings.end(), elsewhere);
+    node.own_slots =
+        setup.permits == setup.size() && std::none_of(holdings.begin(), holdings.end(), elsewhere);
+    node.crash();  // all else as after a crash
     if (const auto* holding = holding_of(self, holdings)) {
       node.phase = Phase::inside;
       node.slot = holding->units.empty() ? 0 : holding->units.front();
@@ -115,18 +134,18 @@ struct RobustK {
   }
 
   static double alone(const Setup& setup) {
-    return (setup.semaphore.reply_acknowledges || setup.semaphore.direct ? 2 : 3) *
-           (nodes_of(setup) - 1);
+    const auto config = setup.config<Config>();
+    return (config.reply_acknowledges || config.direct ? 2 : 3) * (nodes_of(setup) - 1);
   }
 
   void start(Out& out) {
-    if (setup.detector != Detector::told) expire(Timer::round, out);
+    if (detects_crashes()) expire(Timer::round, out);
   }
 
   void request(Demand, Out& out) {
     phase = Phase::waiting;
     time = clock.tick();
-    held_back = setup.queued && tree.running();
+    held_back = config.queued && tree.running();
     if (!held_back) ask_all(out);
     enter_if_allowed(out);
   }
@@ -173,7 +192,7 @@ struct RobustK {
       detector.expire(report);
     } else {
       detector.begin_round(report);
-      out.arm(Timer::round, setup.test_every_ns);
+      out.arm(Timer::round, config.test_every_ns);
     }
     follow(report, out);
   }
@@ -185,14 +204,23 @@ struct RobustK {
     follow(report, out);
   }
 
+  // What never changes is left.
   void crash() {
-    const auto rules = without;
-    const auto own = own_slots;
-    *this = fresh(self, nodes, epoch, setup);
-    without = rules;
-    own_slots = own;
+    RobustK node;
+    node.self = self;
+    node.nodes = nodes;
+    node.epoch = epoch;
+    node.permits = permits;
+    node.config = config;
+    node.without = without;
+    node.own_slots = own_slots;
+    node.tree = TreeBroadcast(nodes, self);
+    node.detector = HypercubeDetector(nodes, self, config.detector);
+    *this = std::move(node);
   }
 
+  // By itself: it need not be told.
+  [[nodiscard]] bool detects_crashes() const { return config.detector != Detector::told; }
   [[nodiscard]] const NodeSet& suspects() const { return detector.suspects(); }
 
   // Times only grow: what concerns an earlier request will never concern a later one.
@@ -201,21 +229,9 @@ struct RobustK {
   static std::string_view broken_invariant(const Snapshot<RobustK>& world);
 
  private:
-  static RobustK fresh(NodeId self, std::size_t nodes, std::uint32_t epoch,
-                       const SemaphoreSetup& setup) {
-    RobustK node;
-    node.self = self;
-    node.nodes = static_cast<std::uint32_t>(nodes);
-    node.epoch = epoch;
-    node.setup = setup;
-    node.tree = TreeBroadcast(nodes, self);
-    node.detector = HypercubeDetector(nodes, self, setup.detector);
-    return node;
-  }
-
   // With one permit there is nothing to choose.
   [[nodiscard]] bool names_slots() const {
-    return !setup.counted && !setup.fixed_threshold && setup.permits > 1 && !own_slots;
+    return !config.counted && !config.fixed_threshold && permits > 1 && !own_slots;
   }
 
   template <class Visit>
@@ -225,13 +241,13 @@ struct RobustK {
   }
   // With a fixed threshold the suspects count like the others, and are asked like them.
   [[nodiscard]] bool counts(NodeId node) const {
-    return setup.fixed_threshold || !detector.suspects(node);
+    return config.fixed_threshold || !detector.suspects(node);
   }
 
   // ---- asking
 
   void ask_all(Out& out) {
-    setup.direct ? ask_directly(out) : ask_along_the_tree(out);
+    config.direct ? ask_directly(out) : ask_along_the_tree(out);
     set_alarm(out);
   }
   void ask_directly(Out& out) {
@@ -243,15 +259,15 @@ struct RobustK {
     tree.start(time, suspects(), [&](NodeId to, std::uint8_t hops) {
       out.send(to, {.kind = Kind::tree, .hops = hops, .root = self, .time = time});
     });
-    if (setup.fixed_threshold) suspects().for_each([&](NodeId node) { ask(node, time, out); });
+    if (config.fixed_threshold) suspects().for_each([&](NodeId node) { ask(node, time, out); });
     tree.finish_if_complete(suspects());
   }
   void ask(NodeId node, std::uint64_t asked, Out& out) const {
-    if (setup.direct) return out.send(node, {.kind = Kind::request, .time = asked});
+    if (config.direct) return out.send(node, {.kind = Kind::request, .time = asked});
     out.send(node, {.kind = Kind::tree, .hops = 1, .root = self, .time = asked});
   }
   void ask_again(Out& out) {
-    if (setup.lossy && phase == Phase::waiting) {
+    if (config.lossy && phase == Phase::waiting) {
       for_each_other([&](NodeId node) {
         if (counts(node) && !granted.contains(node)) ask(node, time, out);
       });
@@ -262,10 +278,10 @@ struct RobustK {
   }
   // Somebody may not have the request, or its answer may be lost.
   [[nodiscard]] bool unsettled() const {
-    return tree.running() || (setup.lossy && phase == Phase::waiting);
+    return tree.running() || (config.lossy && phase == Phase::waiting);
   }
   void set_alarm(Out& out) const {
-    if (unsettled()) out.arm(Timer::acknowledgements, setup.acknowledge_within_ns);
+    if (unsettled()) out.arm(Timer::acknowledgements, config.acknowledge_within_ns);
   }
 
   // ---- being asked
@@ -276,9 +292,9 @@ struct RobustK {
     if (fresh ? defers(root, message.time, out) : deferred.contains(root, message.time)) {
       out.send(root, deferral(message.time));
     } else {
-      if (!fresh && (setup.lossy || setup.reply_acknowledges))
+      if (!fresh && (config.lossy || config.reply_acknowledges))
         out.send(root, {.kind = Kind::reply, .time = message.time});
-      if (!setup.reply_acknowledges) out.send(root, {.kind = Kind::ack, .time = message.time});
+      if (!config.reply_acknowledges) out.send(root, {.kind = Kind::ack, .time = message.time});
     }
     tree.forward(message.hops, suspects(), [&](NodeId to, std::uint8_t hops) {
       auto onward = message;
@@ -322,7 +338,7 @@ struct RobustK {
     enter_if_allowed(out);
   }
   void on_reply(NodeId from, const Message& message, Out& out) {
-    if (setup.reply_acknowledges) acknowledge(from, message.time, out);
+    if (config.reply_acknowledges) acknowledge(from, message.time, out);
     if (!concerns_request(from, message)) return;
     granted.insert(from);
     whereabouts.forget(from);
@@ -354,15 +370,15 @@ struct RobustK {
     for (auto node : report.crashes) on_crash(node, out);
     for (auto node : report.tests) out.send(node, {.kind = Kind::ping, .time = detector.test()});
     if (!report.tests.empty()) {
-      out.arm(Timer::answer, setup.test_timeout_ns);
-    } else if (setup.detector != Detector::told && !detector.waits()) {
+      out.arm(Timer::answer, config.test_timeout_ns);
+    } else if (detects_crashes() && !detector.waits()) {
       out.disarm(Timer::answer);
     }
     if (!report.crashes.empty()) enter_if_allowed(out);
   }
   // No more than this: what is not counted needs no correction.
   void on_crash(NodeId node, Out& out) {
-    if (!setup.fixed_threshold) {
+    if (!config.fixed_threshold) {
       granted.erase(node);
       whereabouts.forget(node);
       deferred.erase(node);
@@ -374,9 +390,9 @@ struct RobustK {
 
   void enter_if_allowed(Out& out) {
     if (phase != Phase::waiting) return;
-    const auto dead = setup.fixed_threshold ? 0 : suspects().size();
+    const auto dead = config.fixed_threshold ? 0 : suspects().size();
     const auto missing = nodes - 1 - dead - granted.size();
-    if (missing >= setup.permits) return;
+    if (missing >= permits) return;
     if (!names_slots()) return enter(own_slots ? self.value : 0, out);
     if (without == Without::nothing) {
       whereabouts.ask_waiting(
@@ -398,9 +414,9 @@ struct RobustK {
       out.send(request.node, deferral(request.time));
       request.curious = false;
     }
-    if (setup.lossy) settle_alarm(out);
+    if (config.lossy) settle_alarm(out);
     const auto fence = Fence::at(epoch, time * nodes + self.value);
-    if (setup.counted || setup.fixed_threshold) return out.grant(fence);
+    if (config.counted || config.fixed_threshold) return out.grant(fence);
     out.grant(Unit{slot, fence});
   }
 };
@@ -411,12 +427,12 @@ inline bool RobustK::ignores(NodeId from, const Message& message) const {
     case Kind::ack:
       return !acknowledges;
     case Kind::reply:
-      return !(acknowledges && setup.reply_acknowledges) && !concerns_request(from, message);
+      return !(acknowledges && config.reply_acknowledges) && !concerns_request(from, message);
     case Kind::later:
     case Kind::taken:
       return !acknowledges && !concerns_request(from, message);
     case Kind::where:  // a lost answer may make the sender ask again
-      return !setup.lossy && !deferred.contains(from, message.time);
+      return !config.lossy && !deferred.contains(from, message.time);
     default:
       return false;
   }
@@ -432,7 +448,7 @@ inline bool RobustK::still_expected(const Snapshot<RobustK>& world, NodeId node,
     const bool out = message.kind == Kind::tree ? message.root == node : from == node;
     if (out || to == node) return true;
   }
-  if (!asker.setup.lossy || asker.phase != Phase::waiting) return false;
+  if (!asker.config.lossy || asker.phase != Phase::waiting) return false;
   for (const auto& other : world.nodes)
     if (!world.users[other.self.index()].dead && other.deferred.contains(node, asked)) return true;
   return false;

@@ -26,12 +26,12 @@ Message taken(std::uint64_t time, std::uint32_t slot) {
 
 Setup semaphore(std::size_t nodes, std::uint32_t permits) {
   auto setup = shaped(Topology::complete, nodes);
-  setup.semaphore.permits = permits;
+  setup.permits = permits;
   return setup;
 }
 Setup direct(std::size_t nodes, std::uint32_t permits) {
   auto setup = semaphore(nodes, permits);
-  setup.semaphore.direct = true;
+  setup.configure<RobustK::Config>().direct = true;
   return setup;
 }
 RobustK node_of(const Setup& setup, std::size_t node) { return make<RobustK>(setup)[node]; }
@@ -174,7 +174,7 @@ TEST(RobustK, WithAPermitForEachNodeEachHasItsOwnSlot) {
 
 TEST(RobustK, CountedPermitsHaveNoNames) {
   auto setup = direct(3, 2);
-  setup.semaphore.counted = true;
+  setup.configure<RobustK::Config>().counted = true;
   auto node = node_of(setup, 0);
   request(node);
   EXPECT_EQ(receive(node, n1, ask(1)), nothing<RobustK>()) << "nothing is said about slots";
@@ -183,7 +183,7 @@ TEST(RobustK, CountedPermitsHaveNoNames) {
 
 TEST(RobustK, AFixedThresholdCountsSuspectsLikeTheOthers) {
   auto setup = semaphore(4, 2);
-  setup.semaphore.fixed_threshold = true;
+  setup.configure<RobustK::Config>().fixed_threshold = true;
   auto node = node_of(setup, 0);
   suspect(node, n2);
   auto asked = effects<RobustK>({{n1, tree(n0, 1, 1)}, {n3, tree(n0, 1, 2)}, {n2, tree(n0, 1, 1)}});
@@ -199,7 +199,7 @@ TEST(RobustK, AFixedThresholdCountsSuspectsLikeTheOthers) {
 
 TEST(RobustK, AReplyCanServeAsAcknowledgement) {
   auto setup = semaphore(2, 1);
-  setup.semaphore.reply_acknowledges = true;
+  setup.configure<RobustK::Config>().reply_acknowledges = true;
   auto one = node_of(setup, 0), other = node_of(setup, 1);
   request(one);
   EXPECT_EQ(receive(other, n0, tree(n0, 1, 1)), effects<RobustK>({{n0, reply(1)}}));
@@ -213,7 +213,7 @@ TEST(RobustK, AReplyCanServeAsAcknowledgement) {
 
 TEST(RobustK, OnLossyLinksWhoWaitsAsksAgain) {
   auto setup = direct(3, 1);
-  setup.semaphore.lossy = true;
+  setup.configure<RobustK::Config>().lossy = true;
   auto node = node_of(setup, 0);
   request(node);
   receive(node, n2, reply(1));
@@ -228,7 +228,7 @@ TEST(RobustK, OnLossyLinksWhoWaitsAsksAgain) {
 
 TEST(RobustK, QueuedRequestsWaitForTheAcknowledgementsOfTheLast) {
   auto setup = semaphore(3, 1);
-  setup.semaphore.queued = true;
+  setup.configure<RobustK::Config>().queued = true;
   auto node = node_of(setup, 0);
   request(node);
   receive(node, n1, reply(1));
@@ -243,7 +243,7 @@ TEST(RobustK, QueuedRequestsWaitForTheAcknowledgementsOfTheLast) {
 // The detector inside: CRASH is handled in the step in which a silence is noticed.
 TEST(RobustK, DetectsCrashesItself) {
   auto setup = semaphore(2, 1);
-  setup.semaphore.detector = Detector::hi_adsd;
+  setup.configure<RobustK::Config>().detector = Detector::hi_adsd;
   auto node = node_of(setup, 0);
   Out<RobustK> out;
   node.start(out);

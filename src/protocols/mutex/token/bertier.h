@@ -49,7 +49,7 @@ struct Bertier {
   static Bertier resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     Bertier node;
     const auto rest = resting_place(setup, holdings);
-    node.queue = SiteQueue::start(&setup.sites, self, rest, setup.size());
+    node.queue = SiteQueue::start(setup, self, rest);
     node.queue.limits_hops = setup.departure == 0;
     node.queue.busy = node.queue.has && !holdings.empty();
     if (node.queue.has) node.fence = Fence::at(setup.epoch);

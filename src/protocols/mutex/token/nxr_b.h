@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <limits>
 
 #include "core/container/queue.h"
 #include "core/protocol.h"
@@ -33,6 +34,10 @@ struct NxrB {
                 "--nodes 3 --forever"},
   };
 
+  struct Config {
+    std::uint32_t carry = std::numeric_limits<std::uint32_t>::max();  // B
+  };
+
   using Claims = boost::container::small_vector<NodeId, 4>;
 
   struct Message {
@@ -49,7 +54,7 @@ struct NxrB {
   using Out = Effects<Message>;
 
   NodeId self;
-  std::uint32_t carry = 0;  // B
+  std::uint32_t carry = 0;  // claims that the token may carry
   bool without_last_father = false;
   NodeId father;  // itself: a root, which waits or has the token
   bool token = false;
@@ -65,7 +70,7 @@ struct NxrB {
   static NxrB resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
     NxrB node;
     node.self = self;
-    node.carry = setup.carry;
+    node.carry = setup.config<Config>().carry;
     node.without_last_father = setup.departure == 1;
     const auto rest = resting_place(setup, holdings);
     node.father = holdings.empty() ? setup.father[self.index()] : rest;

@@ -22,7 +22,7 @@ NxrB::Message token(NodeId give_back_to, Claims claims, std::uint64_t count) {
 // Node 0 of a star, inside, with the requests of nodes 1, 2 and 3 in its queue.
 NxrB inside_with_three_claims(std::uint32_t carry) {
   auto setup = shaped(Topology::star, 4);
-  setup.carry = carry;
+  setup.configure<NxrB::Config>().carry = carry;
   auto root = make<NxrB>(setup)[0];
   EXPECT_EQ(request(root), granted<NxrB>(1));
   for (auto node : {n1, n2, n3}) EXPECT_EQ(receive(root, node, ask(node)), nothing<NxrB>());
@@ -30,7 +30,7 @@ NxrB inside_with_three_claims(std::uint32_t carry) {
 }
 
 TEST(NxrB, TokenCarriesAllClaimsAlong) {
-  auto root = inside_with_three_claims(turno::Setup::unlimited);
+  auto root = inside_with_three_claims(NxrB::Config{}.carry);
   EXPECT_EQ(release(root), effects<NxrB>({{n1, token(nobody, {n2, n3}, 1)}}));
   EXPECT_TRUE(root.queue.empty());
   EXPECT_EQ(root.father, n3) << "the last of the claims, not the first";
@@ -68,7 +68,7 @@ TEST(NxrB, CarriedClaimsComeAfterTheOwnQueueAndBeforeTheReturnAddress) {
 
 // One who asks again before it leaves sends its new claim along with the token.
 TEST(NxrB, OwnClaimTravelsInTheTokenWhileItsOwnerWaits) {
-  auto root = inside_with_three_claims(turno::Setup::unlimited);
+  auto root = inside_with_three_claims(NxrB::Config{}.carry);
   EXPECT_EQ(request(root), nothing<NxrB>());
   EXPECT_EQ(release(root), effects<NxrB>({{n1, token(nobody, {n2, n3, n0}, 1)}}))
       << "the claim brings the token back, no return address is needed";
@@ -113,7 +113,7 @@ TEST(NxrBAblation, FirstClaimBecomesTheFather) {
 // With nothing to carry it must do what its twin does, in every state of a long walk.
 TEST(NxrB, WithoutCarryingIsNxr) {
   auto setup = shaped(Topology::binary_tree, 6);
-  setup.carry = 0;
+  setup.configure<NxrB::Config>().carry = 0;
   Cluster<NxrB> cluster(setup);
   Cluster<Nxr> twin(setup);
   Random random(2);

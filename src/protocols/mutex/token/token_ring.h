@@ -2,7 +2,7 @@
 //
 // A token travels round a ring for ever. A node that wants in keeps it for one visit.
 //
-// It may make a pause (Setup::pause_ns): a token that nobody has used in the last lap rests for a
+// It may make a pause (`Config`): a token that nobody has used in the last lap rests for a
 // while at the root, or until the root's own user wants in. An idle ring then costs a lap a pause,
 // and a busy one goes as fast as without.
 //
@@ -24,6 +24,10 @@ struct TokenRing {
                              .circulates = true,
                              .low = "unbounded",
                              .high = "1"};
+
+  struct Config {
+    std::int64_t pause_ns = 0;  // 0: none
+  };
 
   struct Message {
     enum class Kind : std::uint8_t { token } kind = Kind::token;
@@ -56,7 +60,7 @@ struct TokenRing {
     node.wanting = node.token && !holdings.empty();
     if (node.token) node.fence = Fence::at(setup.epoch);
     if (self != setup.root() || setup.size() == 1) return node;
-    node.pause_ns = setup.pause_ns;
+    node.pause_ns = setup.config<Config>().pause_ns;
     if (node.pause_ns > 0) node.seen = Fence::at(setup.epoch);
     return node;
   }

@@ -66,7 +66,7 @@ constexpr std::int64_t pause = 7;
 
 turno::Setup pausing(std::size_t nodes) {
   auto setup = shaped(Topology::ring, nodes);
-  setup.pause_ns = pause;
+  setup.configure<TokenRing::Config>().pause_ns = pause;
   return setup;
 }
 Out<TokenRing> armed(std::int64_t delay_ns) {

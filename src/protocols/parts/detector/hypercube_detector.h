@@ -30,6 +30,9 @@ struct DetectorReport {
   boost::container::small_vector<NodeId, 4> crashes;  // news, each told once
 };
 
+// How nodes notice crashes. `told`: from outside (an agreed view, or the checker).
+enum class Detector : std::uint8_t { told, hi_adsd, vcube };
+
 class HypercubeDetector {
  public:
   HypercubeDetector() = default;

@@ -20,6 +20,10 @@
 namespace turno::protocols {
 
 struct SiteQueue {
+  struct Config {
+    std::uint32_t preference = 0;  // how often a site may prefer its own in a row
+  };
+
   using Nodes = boost::container::small_vector<NodeId, 2>;
 
   // A node asks for the token.
@@ -47,6 +51,7 @@ struct SiteQueue {
   static constexpr std::uint8_t most_hops = 3;
 
   NodeId self;
+  std::uint32_t preference = 0;
   const SiteSetup* sites = nullptr;  // null: all are neighbours
   bool limits_hops = true;           // always, but to show why
   NodeId father;                     // nobody: the last requester, as far as this site knows
@@ -63,19 +68,27 @@ struct SiteQueue {
   }
 
   // The token is at `rest`. In its site everybody knows it; elsewhere the first node of the site.
-  static SiteQueue start(const SiteSetup* sites, NodeId self, NodeId rest, std::size_t nodes) {
-    SiteQueue queue;
-    queue.self = self;
-    queue.sites = sites != nullptr && !sites->of.empty() ? sites : nullptr;
-    queue.has = self == rest;
-    if (queue.has) return queue;
-    queue.father = rest;
-    if (queue.near(rest)) return queue;
-    for (std::size_t i = 0; i < nodes; ++i) {
+  // REQUIRES: the setup outlives the queue.
+  static SiteQueue start(const Setup& setup, NodeId self, NodeId rest) {
+    auto queue = start(self, rest);
+    if (setup.sites.of.empty()) return queue;
+    queue.sites = &setup.sites;
+    queue.preference = setup.config<Config>().preference;
+    if (queue.has || queue.near(rest)) return queue;
+    for (std::size_t i = 0; i < setup.size(); ++i) {
       if (!queue.near(NodeId{i})) continue;
       if (NodeId{i} != self) queue.father = NodeId{i};
       break;
     }
+    return queue;
+  }
+
+  // The same where all are neighbours.
+  static SiteQueue start(NodeId self, NodeId rest) {
+    SiteQueue queue;
+    queue.self = self;
+    queue.has = self == rest;
+    if (!queue.has) queue.father = rest;
     return queue;
   }
 
@@ -153,7 +166,7 @@ struct SiteQueue {
     if (next != nobody && !local) line.push_back(next);
     line.insert(line.end(), deferred.begin(), deferred.end());
     auto to = next;
-    if (local && (line.empty() || baggage.preferred < limit())) {
+    if (local && (line.empty() || baggage.preferred < preference)) {
       baggage.preferred = line.empty() ? 0 : baggage.preferred + 1;
     } else {
       to = line.front();
@@ -167,8 +180,6 @@ struct SiteQueue {
     has = false;
     return {.token_to = to};
   }
-
-  [[nodiscard]] std::uint32_t limit() const { return sites == nullptr ? 0 : sites->preference; }
 };
 
 }  // namespace turno::protocols

@@ -11,9 +11,7 @@ using namespace turno::testing;
 
 struct Queues : ::testing::Test {
   turno::Setup setup = sited({2, 2, 1});
-  SiteQueue queue(NodeId self) const {
-    return SiteQueue::start(&setup.sites, self, n0, setup.size());
-  }
+  SiteQueue queue(NodeId self) const { return SiteQueue::start(setup, self, n0); }
   static SiteQueue::Ask of(NodeId node, std::uint8_t hops = 0) { return {node, hops}; }
 };
 
@@ -79,7 +77,7 @@ TEST_F(Queues, KeepRequestsOfOtherSitesWhereTheTokenWillCome) {
 }
 
 TEST_F(Queues, OfASingleSiteAreNaimiAndTrehels) {
-  auto node = SiteQueue::start(nullptr, n1, n0, 3);
+  auto node = SiteQueue::start(n1, n0);
   EXPECT_EQ(node.acquire().ask_to, n0);
   node.asked(of(n2));
   EXPECT_EQ(node.next, n2);
