@@ -15,6 +15,7 @@
 
 #include "core/clock/lamport_clock.h"
 #include "core/protocol.h"
+#include "protocols/parts/request_or_reply.h"
 
 namespace turno::protocols::as_published {
 
@@ -38,14 +39,7 @@ struct RicartAgrawala {
       Departure{"blocking-rpc", "S4: a deferred answer blocks the server", "--nodes 3"},
   };
 
-  struct Message {
-    enum class Kind : std::uint8_t { request, reply } kind = Kind::request;
-    std::uint64_t time = 0;
-    static constexpr std::array<std::string_view, 2> kinds = {"request", "reply"};
-    static constexpr std::array<std::string_view, 2> labels = {"kind", "time"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, time); }
-    bool operator==(const Message&) const = default;
-  };
+  using Message = RequestOrReply;
   using Kind = Message::Kind;
   using Out = Effects<Message>;
   enum class Phase : std::uint8_t { idle, waiting, inside };

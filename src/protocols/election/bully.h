@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "core/protocol.h"
+#include "protocols/election/agreement.h"
 #include "protocols/election/config.h"
 
 namespace turno::protocols {
@@ -129,8 +130,12 @@ struct Bully {
   [[nodiscard]] bool follows_another() const { return phase == Phase::normal && !acting(); }
 
   static bool still_expected(const Snapshot<Bully>& world, NodeId node, std::uint8_t timer);
-  static std::string_view broken_invariant(const Snapshot<Bully>& world);
-  static std::string_view unmet_goal(const Snapshot<Bully>& world);
+  static std::string_view broken_invariant(const Snapshot<Bully>& world) {
+    return broken_agreement(world);
+  }
+  static std::string_view unmet_goal(const Snapshot<Bully>& world) {
+    return unmet_agreement(world);
+  }
 
  private:
   void elect_anew(Out& out) {
@@ -231,26 +236,6 @@ inline bool Bully::still_expected(const Snapshot<Bully>& world, NodeId node, std
   for (auto i = node.index() + 1; i < world.nodes.size(); ++i)
     if (!world.users[i].dead && world.nodes[i].phase != Phase::normal) return true;
   return false;
-}
-
-// Two may act at once for a while: a node that recovers does not know better. The epochs tell them
-// apart, together with the numbers of the nodes.
-inline std::string_view Bully::broken_invariant(const Snapshot<Bully>& world) {
-  for (const auto& node : world.nodes) {
-    if (node.coordinator < node.self) return "a node has a coordinator below itself";
-    if (node.since > node.epoch) return "a node has a coordinator of an epoch that it has not seen";
-  }
-  return {};
-}
-
-inline std::string_view Bully::unmet_goal(const Snapshot<Bully>& world) {
-  NodeId highest;
-  for (std::size_t i = 0; i < world.nodes.size(); ++i)
-    if (!world.users[i].dead) highest = NodeId{i};
-  for (std::size_t i = 0; i < world.nodes.size(); ++i)
-    if (!world.users[i].dead && world.nodes[i].coordinator != highest)
-      return "a live node does not know the highest live node as coordinator";
-  return {};
 }
 
 }  // namespace turno::protocols

@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "core/protocol.h"
+#include "protocols/election/agreement.h"
 #include "protocols/election/config.h"
 
 namespace turno::protocols {
@@ -124,8 +125,10 @@ struct Ring {
   [[nodiscard]] bool acting() const { return coordinator == self; }
 
   static bool still_expected(const Snapshot<Ring>& world, NodeId node, std::uint8_t timer);
-  static std::string_view broken_invariant(const Snapshot<Ring>& world);
-  static std::string_view unmet_goal(const Snapshot<Ring>& world);
+  static std::string_view broken_invariant(const Snapshot<Ring>& world) {
+    return broken_agreement(world);
+  }
+  static std::string_view unmet_goal(const Snapshot<Ring>& world) { return unmet_agreement(world); }
 
  private:
   [[nodiscard]] NodeId after(NodeId node) const { return NodeId{(node.index() + 1) % nodes}; }
@@ -215,24 +218,6 @@ inline bool Ring::still_expected(const Snapshot<Ring>& world, NodeId node, std::
     return (message.kind == Kind::election && message.visited.contains(node)) ||
            message.kind == Kind::coordinator;
   });
-}
-
-inline std::string_view Ring::broken_invariant(const Snapshot<Ring>& world) {
-  for (const auto& node : world.nodes) {
-    if (node.coordinator < node.self) return "a node has a coordinator below itself";
-    if (node.since > node.epoch) return "a node has a coordinator of an epoch that it has not seen";
-  }
-  return {};
-}
-
-inline std::string_view Ring::unmet_goal(const Snapshot<Ring>& world) {
-  NodeId highest;
-  for (std::size_t i = 0; i < world.nodes.size(); ++i)
-    if (!world.users[i].dead) highest = NodeId{i};
-  for (std::size_t i = 0; i < world.nodes.size(); ++i)
-    if (!world.users[i].dead && world.nodes[i].coordinator != highest)
-      return "a live node does not know the highest live node as coordinator";
-  return {};
 }
 
 }  // namespace turno::protocols

@@ -15,6 +15,7 @@
 #include "core/protocol.h"
 #include "protocols/kmutex/deferred.h"
 #include "protocols/parts/cost.h"
+#include "protocols/parts/request_or_reply.h"
 
 namespace turno::protocols {
 
@@ -27,14 +28,7 @@ struct RaymondK {
                              .low = "2(N-1)",
                              .high = "2(N-1) or less"};
 
-  struct Message {
-    enum class Kind : std::uint8_t { request, reply } kind = Kind::request;
-    std::uint64_t time = 0;  // of the request
-    static constexpr std::array<std::string_view, 2> kinds = {"request", "reply"};
-    static constexpr std::array<std::string_view, 2> labels = {"kind", "time"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, time); }
-    bool operator==(const Message&) const = default;
-  };
+  using Message = RequestOrReply;
   using Kind = Message::Kind;
   using Out = Effects<Message>;
   enum class Phase : std::uint8_t { idle, waiting, inside };
