@@ -12,6 +12,8 @@
 #include <memory>
 #include <system_error>
 
+#include "core/assert.h"
+
 namespace turno::cli {
 
 namespace {
@@ -31,6 +33,12 @@ std::string beside_this_program() {
 
 bool is_lab_command(std::string_view name) {
   return std::ranges::find(lab_commands, name, &LabCommand::name) != lab_commands.end();
+}
+
+Command add_lab_command(Command app, std::string_view name) {
+  const auto found = std::ranges::find(lab_commands, name, &LabCommand::name);
+  TURNO_ASSERT(found != lab_commands.end());
+  return app.add_subcommand(std::string(found->name), std::string(found->help));
 }
 
 int become_lab(char** argv) {

@@ -20,8 +20,12 @@ inline constexpr std::array lab_commands = {
     LabCommand{"sim", "Simulate one algorithm"},
     LabCommand{"check", "Explore every interleaving of a small system"},
     LabCommand{"compare", "Compare the lock algorithms on the same workloads"},
-    LabCommand{"quorums", "Construct quorums, beside the smallest possible"},
+    LabCommand{"quorums",
+               "Sets of nodes of which any two share a node, beside the smallest possible"},
 };
+
+// Adds one of them to the command line of turno-lab. REQUIRES: there is such a command.
+Command add_lab_command(Command app, std::string_view name);
 
 [[nodiscard]] bool is_lab_command(std::string_view name);
 // Becomes turno-lab, which is beside this program or on the path. Returns the exit status if there

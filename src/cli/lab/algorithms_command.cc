@@ -3,6 +3,7 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
+#include "cli/frame/lab_program.h"
 #include "cli/frame/table.h"
 #include "cli/lab/commands.h"
 #include "core/text/json.h"
@@ -71,7 +72,7 @@ void print_text() {
 }  // namespace
 
 void add_algorithms(Command app, Job& job) {
-  auto command = app.add_subcommand("algorithms", "List the algorithms");
+  auto command = add_lab_command(app, "algorithms");
   auto json = std::make_shared<bool>(false);
   command.add_flag("--json", *json, "Print JSON");
   command.footer("\nExamples:\n  turno algorithms\n  turno algorithms --json\n");

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "catalogue/catalogue.h"
+#include "cli/frame/lab_program.h"
 #include "cli/frame/output_file.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/suggestion.h"
@@ -331,7 +332,7 @@ int run_check(Request request) {
 }  // namespace
 
 void add_check(Command app, Job& job) {
-  auto command = app.add_subcommand("check", "Explore every interleaving of a small system");
+  auto command = add_lab_command(app, "check");
   auto request = std::make_shared<Request>();
   command.add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'").required();
   add_system_options(command, request->system);

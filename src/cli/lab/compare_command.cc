@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "catalogue/catalogue.h"
+#include "cli/frame/lab_program.h"
 #include "cli/frame/output_file.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/suggestion.h"
@@ -209,7 +210,7 @@ int compare(const Request& request) {
 }  // namespace
 
 void add_compare(Command app, Job& job) {
-  auto command = app.add_subcommand("compare", "Compare the lock algorithms on the same workloads");
+  auto command = add_lab_command(app, "compare");
   auto request = std::make_shared<Request>();
   command.add_option("ALGORITHM", request->only, "Only these (default: all)");
   add_system_options(command, request->system);

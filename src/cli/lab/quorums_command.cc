@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "catalogue/system.h"
+#include "cli/frame/lab_program.h"
 #include "cli/frame/suggestion.h"
 #include "cli/frame/table.h"
 #include "cli/lab/commands.h"
@@ -147,8 +148,7 @@ int run(const Request& request) {
 }  // namespace
 
 void add_quorums(Command app, Job& job) {
-  auto command = app.add_subcommand(
-      "quorums", "Sets of nodes of which any two share a node, beside the smallest possible");
+  auto command = add_lab_command(app, "quorums");
   auto request = std::make_shared<Request>();
   command.add_option("NODES", request->nodes, "How many nodes").required().non_negative();
   command.add_option("--construction", request->construction,

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "catalogue/catalogue.h"
+#include "cli/frame/lab_program.h"
 #include "cli/frame/output_file.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/suggestion.h"
@@ -369,7 +370,7 @@ int simulate(Request request) {
 }  // namespace
 
 void add_sim(Command app, Job& job) {
-  auto command = app.add_subcommand("sim", "Simulate one algorithm");
+  auto command = add_lab_command(app, "sim");
   auto request = std::make_shared<Request>();
   command.add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'").required();
   add_system_options(command, request->system);
