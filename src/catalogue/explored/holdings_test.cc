@@ -238,7 +238,7 @@ TEST(Holdings, OfEveryReservation) {
         place(options.setup, sites);
         auto& resources = options.setup.resources;
         resources.type_of = parse_instances({}, instances);
-        options.setup.configure<AllocationConfig>() = {.open_choices = true, .bypasses = 1};
+        options.setup.configure<AllocationConfig>() = {.driver_chooses = true, .bypasses = 1};
         options.menus = {sim::all_demands(resources, SIZE_MAX)};
         expect_holds(*reservation, options, of_a_reservation(nodes, resources.type_of.size()),
                      std::string(instances) + " for " + std::to_string(nodes));

@@ -56,7 +56,7 @@ check::Options options_of(const Info& info, const Case& of) {
   options.forever = of.requests == 0;
   if (of.instances.empty()) return options;
   options.setup.resources.type_of = parse_instances({}, of.instances);
-  options.setup.configure<AllocationConfig>().open_choices = true;
+  options.setup.configure<AllocationConfig>().driver_chooses = true;
   options.setup.configure<AllocationConfig>().bypasses = 1;
   if (of.needs.empty()) {
     options.menus = {sim::all_demands(options.setup.resources, SIZE_MAX)};
@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(Large, Reservations, ::testing::ValuesIn(large_if_deep(
 TEST(Reservations, HoldWithTheListOfFrequentUsers) {
   const auto* grid = find_algorithm("grid");
   auto options = options_of(grid->info, {"grid", "2,2", "2", 1, unordered});
-  options.setup.configure<AllocationConfig>().open_choices = false;
+  options.setup.configure<AllocationConfig>().driver_chooses = false;
   options.setup.configure<AllocationConfig>().frequent_after = 2;
   const auto result = grid->check(options);
   EXPECT_EQ(result.verdict, Verdict::holds) << result.explanation;

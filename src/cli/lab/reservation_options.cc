@@ -155,7 +155,7 @@ void ReservationOptions::apply(const Algorithm& algorithm, check::Options& optio
   apply(algorithm, options.setup, "1");
   if (!is_reservation(algorithm)) return;
   auto& config = options.setup.configure<AllocationConfig>();
-  config.open_choices = !as_it_chooses;
+  config.driver_chooses = !as_it_chooses;
   config.bypasses = bypasses.value_or(1);
   if (needs.empty()) {
     refuse_too_many(options.setup.resources);

@@ -21,7 +21,7 @@ struct ScatteredChoice {
 
   template <class Node>
   static void count_request(Node& node) {
-    if (!node.config.open_choices) ++node.round;
+    if (!node.config.driver_chooses) ++node.round;
   }
   template <class Node>
   static void note_frequent_use(Node& /*node*/) {}

@@ -89,7 +89,7 @@ struct Brokered {
     node.queue.busy = node.queue.has;  // it leaves when its broker says so
     if (!node.queue.has) return node;
     node.chains.resize(setup.resources.type_of.size());
-    const auto ends = node.open() ? 0 : static_cast<std::uint64_t>(node.config.hold_ns);
+    const auto ends = node.driver_chooses() ? 0 : static_cast<std::uint64_t>(node.config.hold_ns);
     for (const auto& holding : holdings)
       for (auto instance : holding.units) node.chains[instance] = {holding.seat, 1, ends};
     return node;
@@ -121,7 +121,7 @@ struct Brokered {
       case Kind::control:
         queue.arrived(message.baggage);
         chains = message.chains;
-        here_since = open() ? 0 : now;
+        here_since = driver_chooses() ? 0 : now;
         return plan_all(out);
       case Kind::plan:
         return on_plan(message, out);
@@ -138,7 +138,8 @@ struct Brokered {
     consider_passing(out);
   }
 
-  // With open choices: which request is planned with which instances, or that the token is passed.
+  // If the driver chooses: which request is planned with which instances, or that the token is
+  // passed.
   [[nodiscard]] std::uint32_t choices() const;
   void choose(std::uint32_t index, Out& out);
 
@@ -158,7 +159,7 @@ struct Brokered {
       if (setup.sites.together(NodeId{i}, node)) return NodeId{i};
     return nobody;
   }
-  [[nodiscard]] bool open() const { return config.open_choices; }
+  [[nodiscard]] bool driver_chooses() const { return config.driver_chooses; }
 
   template <class T>
   static void add(Some<T>& sorted, const T& value) {
@@ -274,7 +275,7 @@ struct Brokered {
   // ---- as a broker
 
   void admit(NodeId node, const Needs& needs, Out& out) {
-    requests.push_back({node, needs, 0, open() ? 0 : now});
+    requests.push_back({node, needs, 0, driver_chooses() ? 0 : now});
     if (queue.has) return plan_all(out);
     if (!queue.wanting) perform(queue.acquire(), out);
   }
@@ -286,7 +287,7 @@ struct Brokered {
   };
 
   void plan_all(Out& out) {
-    if (open()) return;
+    if (driver_chooses()) return;
     Letters letters;
     while (!requests.empty()) {
       const Planning planning{*setup, config, chains, self, now};
@@ -327,7 +328,7 @@ struct Brokered {
         letters.successors.push_back({{instance, chain.tenure}, chain.last, node});
       }
       const auto hold = static_cast<std::uint64_t>(config.hold_ns);
-      chain = {node, tenure.number, open() ? 0 : start + hold};
+      chain = {node, tenure.number, driver_chooses() ? 0 : start + hold};
     }
     letters.plans.emplace_back(node, std::move(plan));
   }
@@ -350,7 +351,7 @@ struct Brokered {
 
   // The control token stays a while, so that requests that come soon need not wait for it.
   void consider_passing(Out& out) {
-    if (open() || !queue.has || queue.next == nobody) return;
+    if (driver_chooses() || !queue.has || queue.next == nobody) return;
     const auto share = usual_wait / std::max<std::uint64_t>(brokers(), 1);
     const auto away = static_cast<std::uint64_t>(config.remote_ns);
     const auto leaves = here_since + (share > away ? share - away : 0);
@@ -380,7 +381,7 @@ struct Brokered {
     here_since = 0;
   }
 
-  // ---- open choices
+  // ---- what the driver may choose
 
   // The requests that may be planned now: the first that was overtaken often enough, or any.
   [[nodiscard]] std::pair<std::size_t, std::size_t> plannable() const {
@@ -398,7 +399,7 @@ struct Brokered {
 };
 
 inline std::uint32_t Brokered::choices() const {
-  if (!open() || !queue.has) return 0;
+  if (!driver_chooses() || !queue.has) return 0;
   std::uint32_t count = may_pass() ? 1 : 0;
   const auto table = anywhere();
   const auto [first, last] = plannable();

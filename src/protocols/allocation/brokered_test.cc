@@ -101,7 +101,7 @@ TEST(Brokered, KeepsTheControlTokenAWhile) {
 
 TEST(Brokered, LeavesTheChoiceToTheDriverIfTold) {
   auto setup = sited({2, 1}, {2});
-  setup.configure<AllocationConfig>().open_choices = true;
+  setup.configure<AllocationConfig>().driver_chooses = true;
   setup.configure<AllocationConfig>().bypasses = 1;
   Effects<Brokered::Message> out;
   auto broker = Brokered::resume(setup, n0, {});

@@ -6,7 +6,7 @@
 namespace turno::protocols {
 
 struct AllocationConfig {
-  bool open_choices = false;         // where the algorithm may choose, the driver does
+  bool driver_chooses = false;       // where the algorithm may choose, the driver does
   std::uint32_t bypasses = 12;       // how often a request may be overtaken by younger ones
   std::uint32_t frequent_after = 0;  // grid: requests of one type in a row; 0: not looked at
   // Hints for brokered: how long somebody stays inside, and how long a message takes.

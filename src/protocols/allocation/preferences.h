@@ -30,17 +30,17 @@ class Scattered {
       if (of_.needs.of(type) == 0) continue;
       const auto all = candidates(of_, type);
       chosen.insert(chosen.end(), all.sure.begin(), all.sure.end());
-      const auto first = all.more > 0 ? beginning(type, all.open) : 0;
+      const auto first = all.more > 0 ? beginning(type, all.possible) : 0;
       for (std::size_t i = 0; i < all.more; ++i)
-        chosen.push_back(all.open[(first + i) % all.open.size()]);
+        chosen.push_back(all.possible[(first + i) % all.possible.size()]);
     }
     std::sort(chosen.begin(), chosen.end());
     return chosen;
   }
 
  private:
-  // A place in `open`.
-  [[nodiscard]] std::size_t beginning(std::size_t type, const Instances& open) const {
+  // A place in `possible`.
+  [[nodiscard]] std::size_t beginning(std::size_t type, const Instances& possible) const {
     Digest digest(type + 1);
     digest.add((std::uint64_t{round_} << 32) | of_.self.value);
     const auto& type_of = of_.setup.resources.type_of;
@@ -48,8 +48,8 @@ class Scattered {
     auto left = digest.value() % count;
     std::uint32_t instance = 0;
     while (type_of[instance] != type || left-- > 0) ++instance;
-    const auto at = std::lower_bound(open.begin(), open.end(), instance);
-    return at == open.end() ? 0 : static_cast<std::size_t>(at - open.begin());
+    const auto at = std::lower_bound(possible.begin(), possible.end(), instance);
+    return at == possible.end() ? 0 : static_cast<std::size_t>(at - possible.begin());
   }
 
   const Choosing& of_;
@@ -68,7 +68,7 @@ class Nearest {
     take_from(of_.self);
     take_from(nobody);
     for (std::uint32_t i = 0; i < of_.table.size(); ++i)
-      if (holder(i) != of_.self && holder(i) != nobody) open_.push_back(i);
+      if (holder(i) != of_.self && holder(i) != nobody) possible_.push_back(i);
     for (int order = 0; order < 4 && !more_.empty(); ++order)
       while (take_from_the_best(order)) {
       }
@@ -97,7 +97,7 @@ class Nearest {
 
   bool take_from_the_best(int order) {
     boost::container::small_vector<NodeId, 8> holders;
-    for (auto instance : open_) holders.push_back(holder(instance));
+    for (auto instance : possible_) holders.push_back(holder(instance));
     std::sort(holders.begin(), holders.end());
     holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
     Instances best;
@@ -109,7 +109,7 @@ class Nearest {
     for (auto instance : best) {
       chosen_.push_back(instance);
       more_.take_one(type_of(instance));
-      open_.erase(std::find(open_.begin(), open_.end(), instance));
+      possible_.erase(std::find(possible_.begin(), possible_.end(), instance));
     }
     return !best.empty();
   }
@@ -117,7 +117,7 @@ class Nearest {
   [[nodiscard]] Instances useful_of(NodeId candidate, int order) const {
     Instances useful;
     auto more = more_;
-    for (auto instance : open_) {
+    for (auto instance : possible_) {
       const auto type = type_of(instance);
       if (holder(instance) != candidate || more.of(type) == 0 || order_of(instance) != order)
         continue;
@@ -131,7 +131,7 @@ class Nearest {
   const FrequentUsers& frequent_;
   bool most_first_;
   Needs more_;
-  Instances open_, chosen_;
+  Instances possible_, chosen_;
 };
 
 }  // namespace turno::protocols

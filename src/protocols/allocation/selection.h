@@ -21,9 +21,9 @@ struct Choosing {
   const Table& table;
 };
 
-// The instances of one type that may be chosen. All of `sure` are; of `open`, `more` are.
+// The instances of one type that may be chosen. All of `sure` are; of `possible`, `more` are.
 struct Candidates {
-  Instances sure, open;
+  Instances sure, possible;
   std::size_t more = 0;
 };
 
@@ -37,13 +37,13 @@ inline Candidates candidates(const Choosing& of, std::size_t type) {
   Candidates result;
   result.more = of.needs.of(type);
   for (auto* source : {&own, &free, &others}) {
-    result.open = *source;
+    result.possible = *source;
     if (source->size() > result.more) break;
     result.more -= source->size();
     result.sure.insert(result.sure.end(), source->begin(), source->end());
-    result.open.clear();
+    result.possible.clear();
   }
-  TURNO_ASSERT(result.more <= result.open.size());  // nobody asks for more than there are
+  TURNO_ASSERT(result.more <= result.possible.size());  // nobody asks for more than there are
   return result;
 }
 
@@ -73,7 +73,7 @@ inline std::uint32_t count_selections(const Choosing& of) {
   for (std::size_t type = 0; type < of.needs.types(); ++type) {
     if (of.needs.of(type) == 0) continue;
     const auto all = candidates(of, type);
-    count *= ways(all.open.size(), all.more);
+    count *= ways(all.possible.size(), all.more);
   }
   return static_cast<std::uint32_t>(count);
 }
@@ -83,8 +83,8 @@ inline Instances nth_selection(const Choosing& of, std::uint64_t index) {
   for (std::size_t type = 0; type < of.needs.types(); ++type) {
     if (of.needs.of(type) == 0) continue;
     const auto all = candidates(of, type);
-    const auto here = ways(all.open.size(), all.more);
-    const auto some = subset(all.open, all.more, index % here);
+    const auto here = ways(all.possible.size(), all.more);
+    const auto some = subset(all.possible, all.more, index % here);
     chosen.insert(chosen.end(), all.sure.begin(), all.sure.end());
     chosen.insert(chosen.end(), some.begin(), some.end());
     index /= here;

@@ -182,7 +182,7 @@ struct TokenAllocator {
   // The control token is here.
   void decide(Out& out) {
     Rules::note_frequent_use(*this);
-    if (config.open_choices && count_selections(choosing()) > 1) {
+    if (config.driver_chooses && count_selections(choosing()) > 1) {
       phase = Phase::choosing;
       return;
     }

@@ -79,7 +79,7 @@ TYPED_TEST(Allocators, GiveBackWhatTheyDoNotNeedNow) {
 
 TYPED_TEST(Allocators, LeaveTheChoiceToTheDriverIfTold) {
   auto setup = sited({2}, {3});
-  setup.configure<AllocationConfig>().open_choices = true;
+  setup.configure<AllocationConfig>().driver_chooses = true;
   auto node = TypeParam::resume(setup, n0, {});
   Effects<typename TypeParam::Message> out;
   const auto wish = needing({2});

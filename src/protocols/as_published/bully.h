@@ -82,7 +82,7 @@ struct Bully {
         phase = Phase::answered;
         return out.disarm(answer_timer);
       case Kind::coordinator:
-        return settle(from, out);
+        return follow(from, out);
     }
   }
 
@@ -134,11 +134,11 @@ struct Bully {
   }
 
   void announce(Out& out) {
-    settle(self, out);
+    follow(self, out);
     for (std::size_t i = 0; i < self.index(); ++i) out.send(NodeId{i}, {.kind = Kind::coordinator});
   }
 
-  void settle(NodeId winner, Out& out) {
+  void follow(NodeId winner, Out& out) {
     phase = Phase::normal;
     coordinator = winner;
     out.disarm(answer_timer);

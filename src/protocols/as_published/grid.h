@@ -82,7 +82,7 @@ struct Grid {
 
   NodeId self;
   const Setup* setup = nullptr;
-  bool open_choices = false;
+  bool driver_chooses = false;
   Flaw flaw = Flaw::patched;
   SiteQueue queue;
   Phase phase = Phase::idle;
@@ -106,7 +106,7 @@ struct Grid {
     Grid node;
     node.self = self;
     node.setup = &setup;
-    node.open_choices = setup.config<AllocationConfig>().open_choices;
+    node.driver_chooses = setup.config<AllocationConfig>().driver_chooses;
     if (setup.departure > 0) node.flaw = static_cast<Flaw>(setup.departure);
     using Right = protocols::SiteQueue;
     node.queue = SiteQueue::like(node.is_flat() ? Right::start(self, setup.root())
@@ -118,7 +118,7 @@ struct Grid {
 
   void request(const Demand& demand, Out& out) {
     needs = Needs(demand);
-    if (!open_choices) ++round;
+    if (!driver_chooses) ++round;
     auto here = idle;
     here.add(locked);  // empty, but for F1
     if (here.cover(setup->resources, needs)) return use_what_is_here(here, out);

@@ -74,7 +74,7 @@ struct Ring {
     return node;
   }
 
-  void start(Out& out) { settle(coordinator, out); }
+  void start(Out& out) { follow(coordinator, out); }
   void request(Demand, Out&) {}
   void release(Out&) {}
 
@@ -82,12 +82,12 @@ struct Ring {
     auto next = message;
     if (message.kind == Kind::coordinator) {
       if (message.initiator == self) return;
-      settle(message.coordinator, out);
+      follow(message.coordinator, out);
       next.visited.insert(self);
     } else if (message.initiator == self) {
       NodeId highest;
       message.visited.for_each([&](NodeId node) { highest = node; });
-      settle(highest, out);
+      follow(highest, out);
       next = {.kind = Kind::coordinator, .initiator = self, .coordinator = highest};
       next.visited.insert(self);
     } else {
@@ -153,7 +153,7 @@ struct Ring {
     out.send(to, message);
   }
 
-  void settle(NodeId winner, Out& out) {
+  void follow(NodeId winner, Out& out) {
     coordinator = winner;
     if (watches && winner != self) return out.arm(0, 0);
     out.disarm(0);

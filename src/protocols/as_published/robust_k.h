@@ -164,7 +164,7 @@ struct RobustK {
         return on_tree(from, message, out);
       case Kind::ack:
         tree.acknowledge(from, message.time);
-        return settle(out);
+        return end_asking(out);
     }
   }
 
@@ -175,7 +175,7 @@ struct RobustK {
     if (reading != Reading::suspected_first) adjust(node);
     if (reading != Reading::adjusted_first) suspects.insert(node);
     if (halves) half_crashed.insert(node);
-    settle(out);
+    end_asking(out);
   }
 
   void crash() {
@@ -292,7 +292,7 @@ struct RobustK {
     });
     out.arm(0, 80'000'000);
   }
-  void settle(Out& out) {
+  void end_asking(Out& out) {
     if (!tree.finish_if_complete(suspects)) return;
     out.disarm(0);
     disseminate(out);

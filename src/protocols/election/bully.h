@@ -163,11 +163,11 @@ struct Bully {
   }
 
   void announce(Out& out) {
-    settle(self, epoch, out);
+    follow(self, epoch, out);
     for (std::size_t i = 0; i < self.index(); ++i) out.send(NodeId{i}, result());
   }
 
-  void settle(NodeId winner, std::uint32_t in_epoch, Out& out) {
+  void follow(NodeId winner, std::uint32_t in_epoch, Out& out) {
     phase = Phase::normal;
     coordinator = winner;
     since = in_epoch;
@@ -209,10 +209,10 @@ struct Bully {
       if (acting()) since = std::max(since, in_epoch);
     } else if (phase == Phase::normal) {
       if (std::pair(in_epoch, winner) >= std::pair(since, coordinator))
-        return settle(winner, in_epoch, out);
+        return follow(winner, in_epoch, out);
       if (own) out.send(from, result());
     } else {
-      if (in_epoch >= since) return settle(winner, in_epoch, out);
+      if (in_epoch >= since) return follow(winner, in_epoch, out);
       if (own) out.send(from, {.kind = Kind::election, .epoch = since});
     }
   }

@@ -159,7 +159,7 @@ struct Ring {
     NodeId highest;
     message.visited.for_each([&](NodeId node) { highest = node; });
     if (is_old(message.epoch, highest)) return;
-    settle(highest, message.epoch, out);
+    follow(highest, message.epoch, out);
     phase = Phase::telling;
     out.arm(round_timer, patience.finish_within_ns);
     pass_on({.kind = Kind::coordinator, .epoch = since, .coordinator = highest}, out);
@@ -172,7 +172,7 @@ struct Ring {
     }
     if (self > message.coordinator) return elect(out);
     if (is_old(message.epoch, message.coordinator)) return;
-    settle(message.coordinator, message.epoch, out);
+    follow(message.coordinator, message.epoch, out);
     pass_on(message, out);
   }
 
@@ -190,7 +190,7 @@ struct Ring {
     out.send(next, message);
   }
 
-  void settle(NodeId winner, std::uint32_t in_epoch, Out& out) {
+  void follow(NodeId winner, std::uint32_t in_epoch, Out& out) {
     coordinator = winner;
     since = in_epoch;
     be_normal(out);

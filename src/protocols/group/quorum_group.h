@@ -229,7 +229,7 @@ struct QuorumGroup {
 
   // ---- a manager and its processes
 
-  [[nodiscard]] bool open() const {
+  [[nodiscard]] bool door_is_open() const {
     switch (door) {
       case Door::demand:
         return attendance.led() || rivals.empty();
@@ -245,7 +245,7 @@ struct QuorumGroup {
     // A copy, or the process has already given up.
     if (visit.session <= visits.of(visit.process)) return;
     if (careful) visits.note(visit.process, visit.session);
-    if (own.phase == Phase::inside && !open()) return attendance.wait(visit);
+    if (own.phase == Phase::inside && !door_is_open()) return attendance.wait(visit);
     attendance.join(visit);
     if (own.phase == Phase::idle) return compete(out);
     if (own.phase == Phase::inside) admit(out);

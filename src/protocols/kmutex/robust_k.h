@@ -277,11 +277,11 @@ struct RobustK {
     set_alarm(out);
   }
   // Somebody may not have the request, or its answer may be lost.
-  [[nodiscard]] bool unsettled() const {
+  [[nodiscard]] bool may_ask_again() const {
     return tree.running() || (config.lossy && phase == Phase::waiting);
   }
   void set_alarm(Out& out) const {
-    if (unsettled()) out.arm(Timer::acknowledgements, config.acknowledge_within_ns);
+    if (may_ask_again()) out.arm(Timer::acknowledgements, config.acknowledge_within_ns);
   }
 
   // ---- being asked
@@ -350,18 +350,18 @@ struct RobustK {
   }
   void acknowledge(NodeId from, std::uint64_t asked, Out& out) {
     tree.acknowledge(from, asked);
-    settle(out);
+    end_asking(out);
   }
-  void settle(Out& out) {
+  void end_asking(Out& out) {
     if (!tree.running()) return;
     tree.finish_if_complete(suspects());
-    settle_alarm(out);
+    clear_alarm(out);
     if (tree.running() || !held_back) return;
     held_back = false;
     ask_all(out);
   }
-  void settle_alarm(Out& out) const {
-    if (!unsettled()) out.disarm(Timer::acknowledgements);
+  void clear_alarm(Out& out) const {
+    if (!may_ask_again()) out.disarm(Timer::acknowledgements);
   }
 
   // ---- crashes
@@ -383,7 +383,7 @@ struct RobustK {
       whereabouts.forget(node);
       deferred.erase(node);
     }
-    settle(out);
+    end_asking(out);
   }
 
   // ---- entering
@@ -414,7 +414,7 @@ struct RobustK {
       out.send(request.node, deferral(request.time));
       request.curious = false;
     }
-    if (config.lossy) settle_alarm(out);
+    if (config.lossy) clear_alarm(out);
     const auto fence = Fence::at(epoch, time * nodes + self.value);
     if (config.counted || config.fixed_threshold) return out.grant(fence);
     out.grant(Unit{slot, fence});
