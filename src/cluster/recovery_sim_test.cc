@@ -16,6 +16,7 @@
 #include "core/random.h"
 #include "protocols/arrangement.h"
 #include "protocols/list.h"
+#include "protocols/typed_testing.h"
 #include "sim/options.h"
 
 namespace turno::cluster {
@@ -93,17 +94,8 @@ std::string story(const Info& info, const sim::Options& options) {
 template <class P>
 class RecoverySimulation : public ::testing::Test {};
 
-template <class... P>
-::testing::Types<P...> types_of(List<P...>);
-struct Names {
-  template <class P>
-  static std::string GetName(int) {
-    std::string name(P::info.name);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-  }
-};
-TYPED_TEST_SUITE(RecoverySimulation, decltype(types_of(testing::Recovered{})), Names);
+TYPED_TEST_SUITE(RecoverySimulation, turno::testing::TypesOf<testing::Recovered>,
+                 turno::testing::AlgorithmName);
 
 TYPED_TEST(RecoverySimulation, ServesWhoeverLives) {
   std::map<std::string, std::uint64_t> by_kind;

@@ -10,6 +10,7 @@
 #include "protocols/list.h"
 #include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
+#include "protocols/typed_testing.h"
 
 namespace turno::protocols {
 namespace {
@@ -101,9 +102,7 @@ class Walk {
 template <class P>
 class LockTest : public ::testing::Test {};
 
-template <class... P>
-::testing::Types<P...> types_of(List<P...>);
-TYPED_TEST_SUITE(LockTest, decltype(types_of(Locks{})));
+TYPED_TEST_SUITE(LockTest, TypesOf<Locks>, AlgorithmName);
 
 TYPED_TEST(LockTest, AloneItEntersAndReentersWithoutAMessage) {
   Cluster<TypeParam> cluster(suitable<TypeParam>(1));

@@ -12,6 +12,7 @@
 #include "protocols/list.h"
 #include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
+#include "protocols/typed_testing.h"
 #include "wire/codec.h"
 
 namespace turno::wire {
@@ -70,21 +71,7 @@ class Peer : public ::testing::Test {
   }
 };
 
-template <class List>
-struct Types;
-template <class... P>
-struct Types<List<P...>> {
-  using type = ::testing::Types<P...>;
-};
-struct Name {
-  template <class P>
-  static std::string GetName(int) {
-    std::string name(P::info.name);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-  }
-};
-TYPED_TEST_SUITE(Peer, Types<Locks>::type, Name);
+TYPED_TEST_SUITE(Peer, testing::TypesOf<Locks>, testing::AlgorithmName);
 
 // Nothing, if it is impossible.
 template <class P>

@@ -9,6 +9,7 @@
 #include "protocols/list.h"
 #include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
+#include "protocols/typed_testing.h"
 #include "wire/codec.h"
 
 namespace turno::wire {
@@ -22,21 +23,7 @@ constexpr Limits limits{.nodes = nodes, .epoch = 1};
 template <class P>
 class Messages : public ::testing::Test {};
 
-template <class List>
-struct Types;
-template <class... P>
-struct Types<List<P...>> {
-  using type = ::testing::Types<P...>;
-};
-struct Name {
-  template <class P>
-  static std::string GetName(int) {
-    std::string name(P::info.name);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-  }
-};
-TYPED_TEST_SUITE(Messages, Types<Locks>::type, Name);
+TYPED_TEST_SUITE(Messages, testing::TypesOf<Locks>, testing::AlgorithmName);
 
 // What is on its way while everybody asks and is served, a few times.
 template <class P>

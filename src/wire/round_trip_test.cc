@@ -14,6 +14,7 @@
 #include "protocols/list.h"
 #include "protocols/parts/quorum/constructions.h"
 #include "protocols/testing.h"
+#include "protocols/typed_testing.h"
 #include "wire/codec.h"
 
 namespace turno::wire {
@@ -119,12 +120,13 @@ class RoundTrip : public ::testing::Test {
   void read_message(const Flight<Message>& flight) {
     Message back;
     ASSERT_TRUE(reads(written(flight.message), back)) << describe_message(flight.message);
-    EXPECT_EQ(back, flight.message) << describe_message(flight.message);
+    EXPECT_TRUE(back == flight.message) << describe_message(flight.message);
     EXPECT_EQ(written(back), written(flight.message));
     auto one = cluster_[flight.to.index()], other = one;
-    EXPECT_EQ(testing::receive(one, flight.from, flight.message),
-              testing::receive(other, flight.from, back));
-    EXPECT_EQ(one, other);
+    EXPECT_TRUE(testing::receive(one, flight.from, flight.message) ==
+                testing::receive(other, flight.from, back))
+        << describe_message(flight.message);
+    EXPECT_TRUE(one == other) << describe_state(one) << "\n" << describe_state(other);
     ++messages;
   }
 
@@ -132,10 +134,10 @@ class RoundTrip : public ::testing::Test {
     const auto& node = cluster_[at];
     auto back = P::resume(setup_, NodeId{at}, {});
     ASSERT_TRUE(reads(written(node), back)) << describe_state(node);
-    EXPECT_EQ(back, node) << describe_state(node);
+    EXPECT_TRUE(back == node) << describe_state(node);
     auto same = node;
     if (P::info.primitive == Primitive::lock && !cluster_.waiting(at) && !cluster_.inside(at)) {
-      EXPECT_EQ(testing::request(back), testing::request(same));
+      EXPECT_TRUE(testing::request(back) == testing::request(same)) << describe_state(node);
     }
     ++states;
   }
@@ -144,22 +146,8 @@ class RoundTrip : public ::testing::Test {
   testing::Cluster<P> cluster_;
 };
 
-template <class List>
-struct Types;
-template <class... P>
-struct Types<List<P...>> {
-  using type = ::testing::Types<P...>;
-};
-struct Name {
-  template <class P>
-  static std::string GetName(int number) {
-    std::string name(P::info.name);
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name + "_" + std::to_string(number);
-  }
-};
-using All = Types<decltype(Algorithms{} + AsPublished{})>::type;
-TYPED_TEST_SUITE(RoundTrip, All, Name);
+using All = testing::TypesOf<decltype(Algorithms{} + AsPublished{})>;
+TYPED_TEST_SUITE(RoundTrip, All, testing::AlgorithmName);
 
 TYPED_TEST(RoundTrip, ChangesNothing) {
   Random random(7);
@@ -177,7 +165,7 @@ TYPED_TEST(RoundTrip, OfAnythingThatCanBeRead) {
     typename TypeParam::Message message, back;
     if (!decode(reader, message, limits)) continue;
     ASSERT_TRUE(reads(written(message), back));
-    ASSERT_EQ(back, message) << describe_message(message);
+    ASSERT_TRUE(back == message) << describe_message(message);
   }
 }
 
