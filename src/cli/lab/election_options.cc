@@ -1,6 +1,7 @@
 #include "cli/lab/election_options.h"
 
 #include "catalogue/system.h"
+#include "cli/lab/workload_options.h"
 #include "protocols/election/config.h"
 
 namespace turno::cli {
@@ -11,12 +12,6 @@ namespace {
 
 bool is_election(const Algorithm& algorithm) {
   return algorithm.info.primitive == Primitive::election;
-}
-
-void set_time(std::int64_t& time, const std::string& text, const std::string& option) {
-  if (text.empty()) return;
-  time = sim::parse_duration(text);
-  if (time <= 0) throw UsageError(option + " is a time above 0");
 }
 
 // Of the last crash or return.
@@ -62,8 +57,8 @@ bool ElectionOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   auto& [patience, watching] = setup.configure<ElectionConfig>();
   if (!watchers.empty())
     for (auto node : parse_nodes(watchers, setup.size())) watching.insert(node);
-  set_time(patience.answer_within_ns, answer_within, "--answer-within");
-  set_time(patience.finish_within_ns, finish_within, "--finish-within");
+  set_time(patience.answer_within_ns, "--answer-within", answer_within);
+  set_time(patience.finish_within_ns, "--finish-within", finish_within);
   return true;
 }
 
@@ -76,7 +71,7 @@ void ElectionOptions::apply(const Algorithm& algorithm, sim::Options& options) c
   if (!apply(algorithm, options.setup)) return;
   auto& patience = options.setup.configure<ElectionConfig>().patience;
   patience.ask_every_ns = 1'000'000'000;
-  set_time(patience.ask_every_ns, ask_every, "--ask-every");
+  set_time(patience.ask_every_ns, "--ask-every", ask_every);
   // They ask for ever: the run ends when there was time for everything.
   if (options.until == 0)
     options.until = last_fault(options.faults) + 2 * patience.ask_every_ns +

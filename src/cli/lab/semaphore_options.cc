@@ -3,20 +3,14 @@
 #include <string_view>
 
 #include "catalogue/system.h"
+#include "cli/lab/workload_options.h"
 #include "protocols/kmutex/robust_k.h"
-#include "sim/distribution.h"
 
 namespace turno::cli {
 
 using namespace protocols;
 
 namespace {
-
-std::int64_t positive(std::string_view option, const std::string& text) {
-  const auto time = sim::parse_duration(text);
-  if (time <= 0) throw UsageError(std::string(option) + " is a time above 0");
-  return time;
-}
 
 Detector detector_named(const std::string& name) {
   if (name == "told") return Detector::told;
@@ -94,11 +88,9 @@ void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
     throw UsageError("--queued is for requests along the tree that are not lost");
   if (!threshold.empty()) config.fixed_threshold = is_fixed(threshold);
   if (!detector.empty()) config.detector = detector_named(detector);
-  if (!ack_timeout.empty()) config.acknowledge_within_ns = positive("--ack-timeout", ack_timeout);
-  if (!detector_interval.empty())
-    config.test_every_ns = positive("--detector-interval", detector_interval);
-  if (!detector_timeout.empty())
-    config.test_timeout_ns = positive("--detector-timeout", detector_timeout);
+  set_time(config.acknowledge_within_ns, "--ack-timeout", ack_timeout);
+  set_time(config.test_every_ns, "--detector-interval", detector_interval);
+  set_time(config.test_timeout_ns, "--detector-timeout", detector_timeout);
 }
 
 void SemaphoreOptions::describe(const Algorithm& algorithm, Json& json) const {

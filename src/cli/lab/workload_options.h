@@ -11,6 +11,13 @@
 
 namespace turno::cli {
 
+// Sets a time as its option says; an option that was not given is empty. Throws UsageError.
+inline void set_time(sim::Time& time, const std::string& option, const std::string& text) {
+  if (text.empty()) return;
+  time = sim::parse_duration(text);
+  if (time <= 0) throw UsageError(option + " is a time above 0");
+}
+
 struct Workload {
   std::string arrivals = "poisson:0.5";
   std::string busy = "lose";
@@ -61,16 +68,9 @@ struct Workload {
     if (!requesters.empty())
       for (auto node : parse_nodes(requesters, nodes)) options.requesters.insert(node);
     if (!first.empty()) options.first = sim::parse_distribution(first);
-    if (!until.empty()) options.until = positive("--until", until);
-    if (!interval.empty()) options.interval = positive("--interval", interval);
+    set_time(options.until, "--until", until);
+    set_time(options.interval, "--interval", interval);
     return options;
-  }
-
- private:
-  static sim::Time positive(const std::string& option, const std::string& text) {
-    const auto time = sim::parse_duration(text);
-    if (time <= 0) throw UsageError(option + " is a time above 0");
-    return time;
   }
 };
 
