@@ -63,7 +63,7 @@ class RoundTrip : public ::testing::Test {
   using Kind = EventKind;
 
   static turno::Setup setup() {
-    auto setup =
+    turno::Setup setup =
         testing::shaped(P::info.shape == Shape::ring ? Topology::ring : Topology::star, nodes);
     const bool room = P::info.primitive == Primitive::room;
     if (P::info.voting) setup.quorums = quorums(QuorumConstruction::cyclic, room ? groups : nodes);
