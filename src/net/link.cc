@@ -131,6 +131,15 @@ bool Link::added(std::uint32_t epoch, std::size_t size) {
   return false;
 }
 
+// Of no epoch: it is no part of what the peer must hear without a hole.
+void Link::ping() {
+  if (state_ != State::up) return;
+  const std::scoped_lock guard(mutex_);
+  if (backlog_ > 0) return;
+  wire::write_frame(fresh_, 0, 0, static_cast<std::uint8_t>(LinkKind::ping), [](wire::Writer&) {});
+  static_cast<void>(added(0, fresh_.size()));
+}
+
 void Link::begin_surge() {
   const std::scoped_lock guard(mutex_);
   surge_ = 0;
@@ -281,6 +290,7 @@ bool Link::take(LinkKind kind, const Count& count) {
     start_anew(generation_ + 1, "it claims to have received what was not sent");
     return false;
   }
+  heard_ = Loop::Clock::now();
   if (kind != LinkKind::welcome || !std::exchange(gap_, false)) return true;
   std::uint32_t lost = 0;
   {

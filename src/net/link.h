@@ -15,6 +15,9 @@
 // Who appends a frame waits for no system call: appended frames have a mutex of their own, and are
 // written later, by the loop at the end of its round or by whoever calls flush().
 //
+// The peer is heard of at least as often as it is pinged, if it is well. What follows from its
+// silence is for people: a link waits for its peer for ever.
+//
 // Thread safety: append(), send(), flush(), up() and backlog() from any thread, the rest from the
 // loop's.
 #pragma once
@@ -45,7 +48,15 @@ struct Identity {
 };
 
 // The frames that links use for themselves. Other kinds are for those above.
-enum class LinkKind : std::uint8_t { hello = 0, welcome = 1, acknowledge = 2, first_free = 3 };
+// `ping` says nothing and is acknowledged like any other frame: who does not acknowledge it is not
+// well.
+enum class LinkKind : std::uint8_t {
+  hello = 0,
+  welcome = 1,
+  acknowledge = 2,
+  ping = 3,
+  first_free = 4
+};
 
 // The frame that opens a link.
 struct Hello {
@@ -119,6 +130,11 @@ class Link final : private Loop::Watcher {
     if (append(epoch, lock, kind, std::forward<Body>(body))) post_flush();
   }
 
+  // Makes the peer say something, unless it is already to acknowledge something.
+  void ping();
+  // Since the peer was last heard of; at first, since the link was made.
+  [[nodiscard]] Loop::Clock::duration quiet_for() const { return Loop::Clock::now() - heard_; }
+
   [[nodiscard]] bool up() const;
   [[nodiscard]] std::uint64_t reconnections() const { return reconnections_; }
   // Frames that the peer has not acknowledged, and their bytes.
@@ -185,6 +201,7 @@ class Link final : private Loop::Watcher {
   bool gap_ = false;  // frames were lost, and the peer has not answered since
   std::atomic<std::uint64_t> gaps_{0};
   log::Limiter warnings_;
+  Loop::Clock::time_point heard_ = Loop::Clock::now();  // of the peer
   bool flush_planned_ = false;
   wire::FrameReader reader_;
   Loop::Timer redial_, latency_timer_;

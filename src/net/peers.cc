@@ -62,7 +62,8 @@ class Peers::Inbound final : public Stream {
         if (!greet()) return;
         continue;
       }
-      const bool taken = peers_.handlers_.frame(id_, reader_.frame());
+      const bool taken = reader_.frame().kind == static_cast<std::uint8_t>(LinkKind::ping) ||
+                         peers_.handlers_.frame(id_, reader_.frame());
       if (!*guard) return;
       if (!taken) return peers_.refuse(*this, "its frames come too early to be kept");
       ++peers_.received_[id_].received;
@@ -150,8 +151,15 @@ tl::expected<std::unique_ptr<Peers>, Failure> Peers::listen(Loop& loop, std::str
 }
 
 Peers::Peers(Loop& loop, Handlers handlers, const Options& options)
-    : loop_(loop), handlers_(std::move(handlers)), options_(options) {}
-Peers::~Peers() = default;
+    : loop_(loop), handlers_(std::move(handlers)), options_(options) {
+  ping();
+}
+Peers::~Peers() { loop_.cancel(ping_timer_); }
+
+void Peers::ping() {
+  for (const auto& [id, known] : known_) known.link->ping();
+  ping_timer_ = loop_.after(options_.ping_every, [this] { ping(); });
+}
 
 void Peers::admit(Fd socket) {
   if (strangers_.size() >= options_.most_strangers)

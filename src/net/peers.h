@@ -39,6 +39,7 @@ class Peers {
     Loop::Clock::duration time_to_greet = std::chrono::seconds(5);  // for who connects
     std::size_t most_strangers = 128;  // connections that have not said hello; then the oldest goes
     std::size_t most_backlog = Link::usual_backlog;  // of one link, in bytes
+    Loop::Clock::duration ping_every = std::chrono::seconds(1);
   };
 
   static tl::expected<std::unique_ptr<Peers>, Failure> listen(Loop& loop, std::string_view address,
@@ -72,6 +73,7 @@ class Peers {
   };
 
   void admit(Fd socket);
+  void ping();
   void forget_stranger(Inbound& inbound);
   void remove(Inbound& inbound);
   void supersede(std::uint64_t id);
@@ -89,6 +91,7 @@ class Peers {
   std::list<Inbound*> strangers_;  // those who have not said hello, the oldest first
   std::uint64_t refused_ = 0;
   log::Limiter refusals_;
+  Loop::Timer ping_timer_;
 };
 
 }  // namespace turno::net

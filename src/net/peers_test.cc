@@ -251,6 +251,29 @@ TEST(Peers, APeerThatIsStoppedForLong) {
   EXPECT_EQ(a.gaps(), 1);
 }
 
+// With nothing to say: silence must not need traffic to be noticed.
+TEST(Peers, APeerThatSaysNothingIsNoticed) {
+  const Peers::Options often{.ping_every = 10ms};
+  Station a(1, "127.0.0.1:0", often), b(2, "127.0.0.1:0", often);
+  const auto link = a.meet(2, b.address());
+  const auto quiet = [&] { return a.thread().run([&] { return link->quiet_for(); }); };
+  ASSERT_TRUE(eventually([&] { return link->up(); }));
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(100ms);
+    EXPECT_LT(quiet(), 2s);
+  }
+  std::promise<void> go_on;
+  b.thread().loop().post([go = go_on.get_future().share()] { go.wait(); });
+  EXPECT_TRUE(eventually([&] { return quiet() > 500ms; }));
+  EXPECT_TRUE(link->up());
+  EXPECT_EQ(link->backlog(), 1U) << "one ping is enough";
+  go_on.set_value();
+  EXPECT_TRUE(eventually([&] { return quiet() < 400ms; }));
+  EXPECT_EQ(b.arrived(), 0U) << "pings are the links' own";
+  send(*link, 7);
+  EXPECT_TRUE(eventually([&] { return b.arrived() == 1; }));
+}
+
 TEST(Peers, LinksToThoseWhoLeftAreClosed) {
   Station a(1), b(2);
   auto link = a.meet(2, b.address());
