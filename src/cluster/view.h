@@ -41,6 +41,18 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
+// A member that died rather than left.
+struct Casualty {
+  std::uint64_t id = 0;
+  std::string name;
+  std::int64_t pid = 0;
+  std::uint32_t epoch = 0;  // the first without it
+  std::int64_t at_ms = 0;   // when that was noticed, since 1970
+
+  bool operator==(const Casualty&) const = default;
+};
+inline constexpr std::size_t most_casualties = 16;
+
 struct View {
   std::uint32_t epoch = 0;
   std::vector<Member> members;  // in the order of joining; NodeIds are positions in it
@@ -57,6 +69,7 @@ struct View {
   // crashed_since(the last epoch it has seen).
   std::uint32_t last_crash = 0;
   std::optional<Moment> crash_moment;  // when that one was noticed, if it is known
+  std::vector<Casualty> casualties;    // the last of them, the latest last; for people
 
   // How much of the lock delay is left. In doubt all of it: if the moment is not known or lies in
   // the future. Nothing if the machine was booted since: who held a lock then runs no more.

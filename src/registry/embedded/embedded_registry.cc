@@ -47,6 +47,16 @@ fs::path absolute_directory(const fs::path& directory) {
   return path.has_filename() ? path : path.parent_path();
 }
 
+void note_casualties(const std::vector<Member>& dead, View& view) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  auto& all = view.casualties;
+  for (const auto& member : dead)
+    all.push_back({member.id, member.name, member.pid, view.epoch, at_ms});
+  if (all.size() > cluster::most_casualties)
+    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(cluster::most_casualties));
+}
+
 }  // namespace
 
 EmbeddedRegistry::EmbeddedRegistry(const fs::path& directory)
@@ -166,7 +176,7 @@ Expected<void> EmbeddedRegistry::mend_lock_file() {
 
 Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   auto& database = *database_;
-  std::vector<std::uint64_t> dead;
+  std::vector<Member> dead;
   const Transaction transaction(database, "BEGIN IMMEDIATE");
   if (create) {
     if (auto made = create_view_table(database); !made) return tl::unexpected(made.error());
@@ -180,7 +190,7 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   for (std::size_t i = 0; i < view.members.size(); ++i) {
     const auto& member = view.members[i];
     if (self_ != member.id && files_.certainly_dead(*stored, i)) {
-      dead.push_back(member.id);
+      dead.push_back(member);
     } else {
       next.view.members.push_back(member);
       next.process_spaces.push_back(stored->process_spaces[i]);
@@ -204,12 +214,13 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   if (next.view.crashed) {
     next.view.last_crash = next.view.epoch;
     next.view.crash_moment = Moment::now();
+    note_casualties(dead, next.view);
   }
   if (auto written = store_view(database, next); !written) return tl::unexpected(written.error());
   if (!database.commit()) return tl::unexpected(database.error());
   remember(next, version);
-  for (const auto id : dead) {
-    if (next.view.find(id) == nullptr) files_.remove(id);
+  for (const auto& member : dead) {
+    if (next.view.find(member.id) == nullptr) files_.remove(member.id);
   }
   return next.view;
 }

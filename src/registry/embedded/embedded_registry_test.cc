@@ -121,6 +121,32 @@ TEST_F(EmbeddedRegistryTest, TheMomentOfACrashIsKept) {
   EXPECT_EQ(EmbeddedRegistry(place).current(), c.current());
 }
 
+TEST_F(EmbeddedRegistryTest, TheDeadAreRemembered) {
+  EmbeddedRegistry a(place);
+  ASSERT_TRUE(a.join(member_named("a"), running("nxr")));
+  for (int i = 0; i < 20; ++i) {
+    {
+      EmbeddedRegistry b(place);
+      ASSERT_TRUE(b.join(member_named("b" + std::to_string(i)), {}));
+    }
+    ASSERT_TRUE(a.reconsider(false));
+  }
+  {
+    EmbeddedRegistry c(place);
+    ASSERT_TRUE(c.join(member_named("c"), {}));
+    ASSERT_TRUE(c.leave());
+  }
+  const auto view = EmbeddedRegistry(place).current();
+  ASSERT_EQ(view->casualties.size(), cluster::most_casualties);
+  EXPECT_EQ(view->casualties.front().name, "b4");
+  const auto& last = view->casualties.back();
+  EXPECT_EQ(last.name, "b19");
+  EXPECT_EQ(last.pid, ::getpid());
+  EXPECT_EQ(last.epoch, 41U);
+  EXPECT_GT(last.at_ms, 1'500'000'000'000);
+  EXPECT_EQ(view, a.current());
+}
+
 TEST_F(EmbeddedRegistryTest, WhoJoinsOrLeavesDropsTheDeadToo) {
   EmbeddedRegistry a(place);
   ASSERT_TRUE(a.join(member_named("a"), running("nxr")));

@@ -24,6 +24,17 @@ constexpr const char* crash_schema = R"(
   ) STRICT;
 )";
 
+constexpr const char* casualty_schema = R"(
+  CREATE TABLE IF NOT EXISTS casualty (
+    position INTEGER PRIMARY KEY,
+    id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL
+  ) STRICT;
+)";
+
 constexpr const char* schema = R"(
   CREATE TABLE cluster (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -99,6 +110,32 @@ void write_crash(Database& database, const View& view) {
   insert.execute();
 }
 
+void read_casualties(Database& database, View& view) {
+  if (database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'casualty'") == 0) return;
+  Statement rows(database, "SELECT id, name, pid, epoch, at_ms FROM casualty ORDER BY position");
+  while (rows.row() && view.casualties.size() < cluster::most_casualties) {
+    auto& casualty = view.casualties.emplace_back();
+    casualty.id = static_cast<std::uint64_t>(rows.number());
+    casualty.name = rows.text();
+    casualty.pid = rows.number();
+    casualty.epoch = static_cast<std::uint32_t>(rows.number());
+    casualty.at_ms = rows.number();
+  }
+}
+
+void write_casualties(Database& database, const View& view) {
+  database.run(casualty_schema);
+  database.run("DELETE FROM casualty");
+  for (std::size_t i = 0; i < view.casualties.size(); ++i) {
+    const auto& casualty = view.casualties[i];
+    Statement insert(database, "INSERT INTO casualty VALUES (?, ?, ?, ?, ?, ?)");
+    insert << static_cast<std::int64_t>(i) << static_cast<std::int64_t>(casualty.id)
+           << std::string_view(casualty.name) << casualty.pid << std::int64_t{casualty.epoch}
+           << casualty.at_ms;
+    insert.execute();
+  }
+}
+
 }  // namespace
 
 Expected<void> create_view_table(Database& database) {
@@ -106,7 +143,9 @@ Expected<void> create_view_table(Database& database) {
   const auto tables = database.number("SELECT count(*) FROM sqlite_schema");
   if (version == 0 && tables == 0) {
     database.run(schema);
-    database.run(crash_schema);  // now, for later the disk may be full
+    // Now, for later the disk may be full.
+    database.run(crash_schema);
+    database.run(casualty_schema);
   }
   if (!database.ok()) return tl::unexpected(database.error());
   return {};
@@ -143,6 +182,7 @@ Expected<StoredView> load_view(Database& database) {
     }
   }
   view.crash_moment = read_crash(database, last_crash);
+  read_casualties(database, view);
   read_members(database, stored);
   if (!database.ok()) return tl::unexpected(database.error());
   if (!plausible(view, epoch, last_crash)) {
@@ -166,6 +206,7 @@ Expected<void> store_view(Database& database, const StoredView& stored) {
          << view.lock_delay_ms << view.idle_ms;
   update.execute();
   if (view.crashed && view.crash_moment) write_crash(database, view);
+  if (view.crashed) write_casualties(database, view);
   database.run("DELETE FROM member");
   for (std::size_t i = 0; i < view.members.size(); ++i) {
     const auto& member = view.members[i];
