@@ -76,6 +76,7 @@ class Engine {
   virtual void take_orphans(Entry& entry, Entry& foundling) = 0;
 
   [[nodiscard]] virtual const cluster::Turn& turn(const Entry& entry) const = 0;
+  [[nodiscard]] virtual const cluster::Home& home(const Entry& entry) const = 0;
   [[nodiscard]] virtual std::size_t orphans(const Entry& entry) const = 0;
 
   // Messages of the algorithm sent so far, by kind.

@@ -75,6 +75,9 @@ class EngineOf final : public Engine {
   [[nodiscard]] const cluster::Turn& turn(const Entry& entry) const override {
     return of(entry).turn;
   }
+  [[nodiscard]] const cluster::Home& home(const Entry& entry) const override {
+    return of(entry).home;
+  }
   [[nodiscard]] std::size_t orphans(const Entry& entry) const override {
     return of(entry).orphans.size();
   }

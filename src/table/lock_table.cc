@@ -403,45 +403,100 @@ void LockTable::tick() {
 
 // ---- for people
 
-void LockTable::sight(const Entry& entry, std::size_t most, std::vector<Sighting>& found) const {
-  using std::chrono::duration_cast;
+namespace {
+
+std::chrono::milliseconds since(Clock::time_point then) {
   using std::chrono::milliseconds;
-  const auto now = Clock::now();
-  const auto age = [&](Clock::time_point since) {
-    return std::max(milliseconds(0), duration_cast<milliseconds>(now - since));
-  };
-  const auto& turn = engine_->turn(entry);
-  if (turn.holder == cluster::the_dead && found.size() < most)
-    found.push_back({entry.name,
-                     "kept for " + delay_.dead + ", free in " +
-                         std::to_string(age(now - (delay_.until - now)).count()) + " ms",
-                     0, true, Fence{}, milliseconds(0), entry.waiting});
-  const auto* heir = entry.inheritance ? entry.inheritance->owner : nullptr;
-  if (heir != nullptr && found.size() < most)
-    found.push_back({entry.name, heir->client, heir->session, true, entry.inheritance->fence,
-                     age(entry.held_since), entry.waiting});
-  // Who moves is seen where it moves to.
-  if (entry.owner != nullptr && entry.owner != &moved_ && found.size() < most)
-    found.push_back({entry.name, entry.owner->client, entry.owner->session, true, entry.fence,
-                     age(entry.held_since), entry.waiting});
-  for (const auto user : turn.line) {
-    if (found.size() >= most) return;
-    const auto& waiter = Waiter::of(user);
-    found.push_back({entry.name, waiter.owner->client, waiter.owner->session, false, Fence{},
-                     age(waiter.since), 0});
+  return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(Clock::now() - then));
+}
+
+void note(Sightings& found, std::size_t most, Sighting sighting) {
+  if (found.list.size() < most) {
+    found.list.push_back(std::move(sighting));
+  } else {
+    found.cut = true;
   }
 }
 
-std::vector<Sighting> LockTable::sightings(std::string_view name, std::size_t most) {
-  const Locked locked(*this);
-  std::vector<Sighting> found;
-  if (!name.empty()) {
-    if (const auto* entry = find(name)) sight(*entry, most, found);
-    return found;
+}  // namespace
+
+void LockTable::sight_kept(std::string_view name, std::size_t most, Sightings& found) const {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(delay_.until - Clock::now());
+  note(found, most,
+       {.lock = std::string(name),
+        .client = delay_.dead,
+        .kind = Sighting::Kind::kept,
+        .age = std::max(std::chrono::milliseconds(0), left)});
+}
+
+// The dead may have had it: it is kept for them, or would be as soon as somebody asked for it.
+bool LockTable::is_kept(const Entry& entry) const {
+  const auto& home = engine_->home(entry);
+  return engine_->turn(entry).holder == cluster::the_dead ||
+         (home.here && stage_.ledger.delayed && home.instance == 0 && !home.clear &&
+          home.holdings.empty());
+}
+
+void LockTable::sight_holder(const Entry& entry, std::size_t most, Sightings& found) const {
+  if (is_kept(entry)) sight_kept(entry.name, most, found);
+  const auto sight = [&](const Owner& owner, Fence fence) {
+    note(found, most,
+         {.lock = entry.name,
+          .client = owner.client,
+          .session = owner.session,
+          .kind = Sighting::Kind::holds,
+          .fence = fence,
+          .age = since(entry.held_since)});
+  };
+  // Who moves is seen where it moves to.
+  if (entry.inheritance && entry.inheritance->owner != nullptr)
+    sight(*entry.inheritance->owner, entry.inheritance->fence);
+  if (entry.owner != nullptr && entry.owner != &moved_) sight(*entry.owner, entry.fence);
+}
+
+void LockTable::sight_waiters(const Entry& entry, std::size_t most, Sightings& found) const {
+  const auto& line = engine_->turn(entry).line;
+  found.waiting += line.size();
+  for (const auto user : line) {
+    const auto& waiter = Waiter::of(user);
+    note(found, most,
+         {.lock = entry.name,
+          .client = waiter.owner->client,
+          .session = waiter.owner->session,
+          .age = since(waiter.since)});
+    if (found.cut) return;
   }
-  for (const auto& [key, entry] : entries_) {
-    if (found.size() >= most) break;
-    sight(*entry, most, found);
+}
+
+void LockTable::sight_notes(const Entry& entry, std::size_t most, Sightings& found) const {
+  if (entry.home != stage_.self) return;
+  engine_->home(entry).occupied.for_each([&](NodeId member) {
+    if (member == stage_.self) return;
+    note(found, most,
+         {.lock = entry.name,
+          .session = member.index(),
+          .kind = Sighting::Kind::noted,
+          .age = entry.noted == Clock::time_point{} ? std::chrono::milliseconds(0)
+                                                    : since(entry.noted)});
+  });
+}
+
+Sightings LockTable::sightings(std::string_view name, std::size_t most) {
+  const Locked locked(*this);
+  Sightings found;
+  if (!name.empty() && find(name) == nullptr && stage_.epoch > 0 &&
+      rendezvous_.home_of(name) == stage_.self && !stage_.ledger.clears_unknown(was_home_of(name)))
+    sight_kept(name, most, found);
+  for (const auto sight :
+       {&LockTable::sight_holder, &LockTable::sight_waiters, &LockTable::sight_notes}) {
+    if (!name.empty()) {
+      if (const auto* entry = find(name)) (this->*sight)(*entry, most, found);
+      continue;
+    }
+    for (const auto& [key, entry] : entries_) {
+      if (found.cut) return found;
+      (this->*sight)(*entry, most, found);
+    }
   }
   return found;
 }

@@ -28,13 +28,27 @@ namespace turno::table {
 
 // Who holds or waits, for people.
 struct Sighting {
+  enum class Kind : std::uint8_t {
+    waits,
+    holds,
+    kept,  // by the home, for members that died: their clients may still use it
+    noted  // by the home: a member has said that it is held there, or is about to be
+  };
+
   std::string lock;
-  std::string client;
-  std::uint64_t session = 0;
-  bool holds = false;
+  std::string client;         // kept: for whom
+  std::uint64_t session = 0;  // noted: the member's position in the view
+  Kind kind = Kind::waits;
   Fence fence;                      // if it holds
-  std::chrono::milliseconds age{};  // how long it holds or waits
-  std::uint64_t waiting = 0;        // if it holds: how many wait behind it at its node
+  std::chrono::milliseconds age{};  // since when; kept: until it is free
+
+  [[nodiscard]] bool is(Kind other) const { return kind == other; }
+};
+
+struct Sightings {
+  std::vector<Sighting> list;
+  std::uint64_t waiting = 0;  // of one thing: all that wait here, also those not in the list
+  bool cut = false;           // there are more than were to be told
 };
 
 class LockTable {
@@ -111,7 +125,9 @@ class LockTable {
   // Nobody keeps anything and nobody waits any more: the node ends.
   void end(std::string_view reason);
 
-  [[nodiscard]] std::vector<Sighting> sightings(std::string_view name, std::size_t most);
+  // Of one thing, or of all if the name is empty: first the holders, then those who wait, then what
+  // was noted.
+  [[nodiscard]] Sightings sightings(std::string_view name, std::size_t most);
   [[nodiscard]] std::size_t size();
   [[nodiscard]] std::size_t foundlings();  // instances of which only messages are known
   // The counts of fences come near their end: a new epoch is needed.
@@ -159,7 +175,11 @@ class LockTable {
   void due(Clock::time_point at);
   void forget(Entry& entry);
   void shrink();
-  void sight(const Entry& entry, std::size_t most, std::vector<Sighting>& found) const;
+  void sight_kept(std::string_view name, std::size_t most, Sightings& found) const;
+  [[nodiscard]] bool is_kept(const Entry& entry) const;
+  void sight_holder(const Entry& entry, std::size_t most, Sightings& found) const;
+  void sight_waiters(const Entry& entry, std::size_t most, Sightings& found) const;
+  void sight_notes(const Entry& entry, std::size_t most, Sightings& found) const;
   bool receive_named(NodeId from, NoteKind kind, const wire::Frame& frame);
   bool receive_numbered(NodeId from, NoteKind kind, const wire::Frame& frame);
   bool receive_stray(NodeId from, NoteKind kind, const wire::Frame& frame);

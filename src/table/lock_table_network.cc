@@ -152,6 +152,7 @@ bool LockTable::receive_numbered(NodeId from, NoteKind kind, const wire::Frame& 
   wire::Reader body(frame.body);
   const auto result =
       engine_->receive(entry, stage_, from, kind, instance_at_home(frame.lock), body);
+  if (kind == NoteKind::held) entry.noted = now();
   const bool used = kind != NoteKind::protocol || !engine_->info().circulates;
   if (result) {
     carry_out(entry, *result, used);

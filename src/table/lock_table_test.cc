@@ -243,8 +243,8 @@ TEST_P(LockTableTest, NamesMayBeLongAndHaveAnyBytes) {
   const auto& holder = ask(longest);
   EXPECT_EQ(holder.state, State::granted);
   EXPECT_EQ(ask(longest).state, State::waiting);
-  ASSERT_EQ(table_.sightings(longest, 10).size(), 2U);
-  EXPECT_EQ(table_.sightings(longest, 10)[0].lock, longest);
+  ASSERT_EQ(table_.sightings(longest, 10).list.size(), 2U);
+  EXPECT_EQ(table_.sightings(longest, 10).list[0].lock, longest);
 }
 
 TEST_P(LockTableTest, PeopleSeeWhoHoldsAndWhoWaits) {
@@ -252,21 +252,35 @@ TEST_P(LockTableTest, PeopleSeeWhoHoldsAndWhoWaits) {
   ask("a");
   ask("a");
   ask("b");
-  const auto seen = table_.sightings("a", 10);
+  const auto all = table_.sightings("a", 10);
+  const auto& seen = all.list;
   ASSERT_EQ(seen.size(), 3U);
-  EXPECT_TRUE(seen[0].holds);
+  EXPECT_TRUE(seen[0].is(Sighting::Kind::holds));
   EXPECT_EQ(seen[0].client, "client 1");
   EXPECT_EQ(seen[0].session, 1U);
   EXPECT_EQ(seen[0].fence, holder.fence);
-  EXPECT_EQ(seen[0].waiting, 2U);
-  EXPECT_FALSE(seen[1].holds);
+  EXPECT_EQ(all.waiting, 2U);
+  EXPECT_FALSE(all.cut);
+  EXPECT_TRUE(seen[1].is(Sighting::Kind::waits));
   EXPECT_EQ(seen[1].session, 2U);
   EXPECT_EQ(seen[2].session, 3U);
   EXPECT_GE(seen[2].age, 0ms);
-  EXPECT_THAT(table_.sightings("nobody's", 10), IsEmpty());
-  EXPECT_EQ(table_.sightings("", 10).size(), 4U);
-  EXPECT_EQ(table_.sightings("", 2).size(), 2U);
-  EXPECT_EQ(table_.sightings("a", 2).size(), 2U);
+  EXPECT_THAT(table_.sightings("nobody's", 10).list, IsEmpty());
+  EXPECT_EQ(table_.sightings("", 10).list.size(), 4U);
+}
+
+// However many wait, they are counted, and no holder is left out for them.
+TEST_P(LockTableTest, PeopleSeeHoldersFirstAndHearOfWhatIsLeftOut) {
+  for (int i = 0; i < 5; ++i) ask("a");
+  ask("b");
+  const auto all = table_.sightings("", 2);
+  EXPECT_TRUE(all.cut);
+  ASSERT_EQ(all.list.size(), 2U);
+  for (const auto& each : all.list) EXPECT_TRUE(each.is(Sighting::Kind::holds));
+  const auto one = table_.sightings("a", 2);
+  EXPECT_TRUE(one.cut);
+  EXPECT_EQ(one.waiting, 4U);
+  EXPECT_EQ(one.list.size(), 2U);
 }
 
 // ---- views
@@ -297,12 +311,20 @@ TEST_P(LockTableTest, AfterACrashUnknownLocksWaitForTheDelay) {
   const auto& holder = ask("held");
   enter(2, true);
   enter(3, true);
+  const auto unused = table_.sightings("a", 10);
+  ASSERT_EQ(unused.list.size(), 1U) << "who asked for it now would have to wait";
+  EXPECT_TRUE(unused.list[0].is(Sighting::Kind::kept));
+  EXPECT_EQ(unused.list[0].lock, "a");
+  EXPECT_EQ(table_.size(), 1U) << "looking makes nothing";
   const auto& waiter = ask("a");
   EXPECT_EQ(waiter.state, State::waiting);
-  EXPECT_THAT(table_.sightings("a", 10).at(0).client, testing::StartsWith("kept for b, free in "));
+  const auto kept = table_.sightings("a", 10).list.at(0);
+  EXPECT_TRUE(kept.is(Sighting::Kind::kept));
+  EXPECT_EQ(kept.client, "b");
   EXPECT_TRUE(release("held", holder));
   EXPECT_EQ(ask("held").state, State::granted);
   table_.end_delay();
+  EXPECT_THAT(table_.sightings("unused", 10).list, IsEmpty());
   EXPECT_EQ(waiter.state, State::granted);
   EXPECT_EQ(waiter.times_settled(), 1);
   EXPECT_EQ(ask("b").state, State::granted);

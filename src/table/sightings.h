@@ -1,8 +1,6 @@
 // Who holds and who waits, as members tell it to each other.
 #pragma once
 
-#include <vector>
-
 #include "table/lock_table.h"
 #include "wire/buffer.h"
 
@@ -11,8 +9,8 @@ namespace turno::table {
 // At most so many from one member, so that they fit into one frame.
 inline constexpr std::size_t most_sightings = 1000;
 
-void encode_sightings(wire::Writer& out, const std::vector<Sighting>& sightings);
-// Those that could be read.
-std::vector<Sighting> decode_sightings(wire::Reader& in);
+void encode_sightings(wire::Writer& out, const Sightings& sightings);
+// Those that could be read; `cut` if there should have been more.
+Sightings decode_sightings(wire::Reader& in);
 
 }  // namespace turno::table

@@ -14,18 +14,18 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::IsEmpty;
+using Kind = Sighting::Kind;
 
 Sighting holder() {
   return {.lock = std::string("a\0b", 3),
           .client = "10.0.0.1:4711",
           .session = 77,
-          .holds = true,
+          .kind = Sighting::Kind::holds,
           .fence = Fence::at(3, 5),
-          .age = 1234ms,
-          .waiting = 9};
+          .age = 1234ms};
 }
 
-std::vector<Sighting> through_the_wire(const std::vector<Sighting>& sightings) {
+Sightings through_the_wire(const Sightings& sightings) {
   std::string bytes;
   wire::Writer out(bytes);
   encode_sightings(out, sightings);
@@ -37,47 +37,57 @@ std::vector<Sighting> through_the_wire(const std::vector<Sighting>& sightings) {
 }
 
 TEST(Sightings, ArriveAsTheyWere) {
-  EXPECT_THAT(through_the_wire({}), IsEmpty());
-  const auto seen = through_the_wire({holder(), {.lock = "b", .client = "", .age = 0ms}});
-  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_THAT(through_the_wire({}).list, IsEmpty());
+  const auto all = through_the_wire(
+      {.list = {holder(), {.lock = "b"}, {.lock = "c", .session = 3, .kind = Kind::noted}},
+       .waiting = 70'000,
+       .cut = true});
+  EXPECT_EQ(all.waiting, 70'000U);
+  EXPECT_TRUE(all.cut);
+  const auto& seen = all.list;
+  ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0].lock, holder().lock);
   EXPECT_EQ(seen[0].client, holder().client);
   EXPECT_EQ(seen[0].session, 77U);
-  EXPECT_TRUE(seen[0].holds);
+  EXPECT_TRUE(seen[0].is(Kind::holds));
   EXPECT_EQ(seen[0].fence, Fence::at(3, 5));
   EXPECT_EQ(seen[0].age, 1234ms);
-  EXPECT_EQ(seen[0].waiting, 9U);
-  EXPECT_FALSE(seen[1].holds);
+  EXPECT_TRUE(seen[1].is(Kind::waits));
+  EXPECT_TRUE(seen[2].is(Kind::noted));
 }
 
 TEST(Sightings, LongClientNamesAreCut) {
   auto sighting = holder();
   sighting.client = std::string(70'000, 'x');
-  EXPECT_EQ(through_the_wire({sighting})[0].client, std::string(256, 'x'));
+  EXPECT_EQ(through_the_wire({.list = {sighting}}).list[0].client, std::string(256, 'x'));
 }
 
 TEST(Sightings, AsManyAsAreSentFitIntoAFrame) {
   auto sighting = holder();
   sighting.lock = std::string(LockTable::longest_name, 'x');
   sighting.client = std::string(1000, 'x');
-  sighting.session = sighting.fence.value = sighting.waiting = ~std::uint64_t{0};
+  sighting.session = sighting.fence.value = ~std::uint64_t{0};
   sighting.age = std::chrono::milliseconds::max();
   std::string bytes;
   wire::Writer out(bytes);
-  encode_sightings(out, std::vector<Sighting>(most_sightings, sighting));
+  encode_sightings(out, {.list = std::vector<Sighting>(most_sightings, sighting)});
   EXPECT_LT(bytes.size(), wire::max_frame - 100);
   wire::Reader in(bytes);
-  EXPECT_EQ(decode_sightings(in).size(), most_sightings);
+  const auto seen = decode_sightings(in);
+  EXPECT_EQ(seen.list.size(), most_sightings);
+  EXPECT_FALSE(seen.cut);
 }
 
 TEST(Sightings, OfWhatIsCutShortTheBeginningIsRead) {
   std::string bytes;
   wire::Writer out(bytes);
-  encode_sightings(out, {holder(), holder(), holder()});
+  encode_sightings(out, {.list = {holder(), holder(), holder()}});
   std::size_t most = 0;
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     wire::Reader in(std::string_view(bytes).substr(0, size));
-    const auto count = decode_sightings(in).size();
+    const auto seen = decode_sightings(in);
+    const auto count = seen.list.size();
+    EXPECT_TRUE(seen.cut || size < 3);
     EXPECT_GE(count, most);
     most = std::max(most, count);
   }
@@ -90,14 +100,19 @@ TEST(Sightings, GarbageGivesNothingMuch) {
     std::string bytes(random() % 100, '\0');
     for (auto& byte : bytes) byte = static_cast<char>(random());
     wire::Reader in(bytes);
-    EXPECT_LE(decode_sightings(in).size(), bytes.size() / 7);
+    EXPECT_LE(decode_sightings(in).list.size(), bytes.size() / 6);
   }
   // A number of sightings that nobody could send.
   std::string bytes;
-  wire::Writer(bytes).varint(~std::uint64_t{0});
+  wire::Writer begin(bytes);
+  begin.varint(0);
+  begin.u8(0);
+  begin.varint(~std::uint64_t{0});
   bytes += std::string(100'000, '\0');
   wire::Reader in(bytes);
-  EXPECT_EQ(decode_sightings(in).size(), most_sightings);
+  const auto seen = decode_sightings(in);
+  EXPECT_EQ(seen.list.size(), most_sightings);
+  EXPECT_TRUE(seen.cut);
 }
 
 }  // namespace
