@@ -112,6 +112,16 @@ void remove_abandoned(Resolved& address) {
 
 }  // namespace
 
+void remove_abandoned_socket(std::string_view text) {
+  auto address = resolve(text, Names::refused);
+  if (!address || address->family() != AF_UNIX) return;
+  struct stat found {};
+  if (::lstat(reinterpret_cast<sockaddr_un*>(&address->storage)->sun_path, &found) != 0) return;
+  // There is a moment between making a socket and listening on it.
+  if (std::time(nullptr) - found.st_mtim.tv_sec < 2) return;
+  remove_abandoned(*address);
+}
+
 tl::expected<Fd, Failure> listen(std::string_view text) {
   auto address = resolve(text, Names::looked_up);
   if (!address) return tl::unexpected(address.error());

@@ -27,6 +27,10 @@ tl::expected<Fd, Failure> connect_within(const Address& address, std::chrono::mi
 // Nothing if there is nobody to accept.
 Fd accept(const Fd& listener);
 
+// Removes the file "unix:/path" of one who was killed: a socket on which nobody listens, and not
+// one that somebody makes just now.
+void remove_abandoned_socket(std::string_view address);
+
 // "127.0.0.1:4711" or "unix:/path" of this end.
 std::string address_of(const Fd& socket);
 // And of the other end.

@@ -57,12 +57,10 @@ class RunningServer {
   }
 
   // What all members say.
-  [[nodiscard]] std::vector<NodeSighting> ask(const std::string& lock) {
-    const auto answer = std::make_shared<std::promise<std::vector<NodeSighting>>>();
+  [[nodiscard]] Findings ask(const std::string& lock) {
+    const auto answer = std::make_shared<std::promise<Findings>>();
     run([&] {
-      daemon().ask(lock, [answer](std::vector<NodeSighting> found, bool) {
-        answer->set_value(std::move(found));
-      });
+      daemon().ask(lock, [answer](Findings findings) { answer->set_value(std::move(findings)); });
     });
     return answer->get_future().get();
   }

@@ -8,15 +8,49 @@
 
 #include "net/log.h"
 #include "net/socket.h"
-#include "table/sightings.h"
 
 namespace turno::node {
 
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto time_to_answer = 1s;
 constexpr std::size_t most_retired_at_once = 2000;
+
+void append(std::string& list, const std::string& name) {
+  list += (list.empty() ? "" : ", ") + name;
+}
+
+bool is_dead(const cluster::View& view, std::uint64_t id) {
+  return std::any_of(view.casualties.begin(), view.casualties.end(),
+                     [&](const auto& dead) { return dead.id == id; });
+}
+
+// "; a (pid 7) crashed; b left": who is not in the next view.
+std::string describe_change(const cluster::View& before, const cluster::View& next) {
+  std::string crashed, left;
+  for (const auto& member : before.members) {
+    if (next.index_of(member.id) != nobody) continue;
+    append(is_dead(next, member.id) ? crashed : left,
+           is_dead(next, member.id) ? fmt::format("{} (pid {})", member.name, member.pid)
+                                    : member.name);
+  }
+  return (crashed.empty() ? "" : "; " + crashed + " crashed") +
+         (left.empty() ? "" : "; " + left + " left");
+}
+
+// Those who have died since that epoch.
+std::string names_of_dead(const cluster::View& view, std::uint32_t since) {
+  std::string names;
+  for (const auto& dead : view.casualties)
+    if (dead.epoch > since) append(names, dead.name);
+  return names.empty() ? "a member that crashed" : names;
+}
+
+void remove_sockets_of_dead(const cluster::View& next, const cluster::View& before) {
+  for (const auto& member : before.members)
+    if (is_dead(next, member.id) && !member.client_socket.empty())
+      net::remove_abandoned_socket(member.client_socket);
+}
 
 }  // namespace
 
@@ -29,6 +63,10 @@ tl::expected<std::unique_ptr<Daemon>, std::string> Daemon::start(Settings settin
 
 Daemon::~Daemon() {
   if (keeper_) keeper_->stop();
+  // Of one that did not come so far that somebody took it.
+  for (const auto& socket : client_sockets_)
+    if (const auto address = net::address_of(socket); address.starts_with("unix:"))
+      ::unlink(address.c_str() + 5);
   loop_.cancel(delay_);
   loop_.cancel(sweep_);
   loop_.cancel(tick_);
@@ -78,7 +116,15 @@ tl::expected<void, std::string> Daemon::listen() {
         std::filesystem::path(settings_.client_socket).parent_path(), error);
     ::umask(old);
     auto socket = at("unix:" + settings_.client_socket, self_.client_socket);
-    if (!socket) return tl::unexpected(socket.error());
+    if (!socket) {
+      const auto view = registry_.current();
+      const auto* other = view ? view->find(settings_.name) : nullptr;
+      if (other == nullptr) return tl::unexpected(socket.error());
+      return tl::unexpected(fmt::format(
+          "a node named '{}' already runs in this cluster (pid {}): choose another name, or stop "
+          "that one ({})",
+          settings_.name, other->pid, socket.error()));
+    }
     client_sockets_.push_back(std::move(*socket));
   }
   if (settings_.http_address.empty()) return {};
@@ -154,10 +200,9 @@ void Daemon::adopt(const cluster::View& view) {
   if (crashed)
     delay_until_ =
         std::max(delay_until_, Clock::now() + view.remaining_delay(cluster::Moment::now()));
-  std::string gone;
-  for (const auto& member : view_.members)
-    if (view.index_of(member.id) == nobody) gone += (gone.empty() ? "" : ", ") + member.name;
-  if (crashed) dead_ = gone.empty() ? "a member that crashed" : gone;
+  const auto gone = describe_change(view_, view);
+  if (crashed) dead_ = names_of_dead(view, view_.epoch);
+  remove_sockets_of_dead(view, view_);
   view_ = view;
   ++view_changes_;
   std::vector<net::Peers::Peer> peers;
@@ -175,8 +220,7 @@ void Daemon::adopt(const cluster::View& view) {
   for (const auto& member : view.members) links.push_back(peers_->link(member.id));
   const auto delay = delay_until_ - Clock::now();
   const bool delayed = delay > Clock::duration::zero();
-  log::info("view {}: {} member{}{}", view.epoch, view.size(), view.size() == 1 ? "" : "s",
-            gone.empty() ? "" : "; " + gone + (crashed ? " crashed" : " left"));
+  log::info("view {}: {} member{}{}", view.epoch, view.size(), view.size() == 1 ? "" : "s", gone);
   locks_->adopt(view, self, std::move(links),
                 {.delayed = delayed, .dead = dead_, .until = delay_until_});
   loop_.cancel(delay_);
@@ -186,6 +230,7 @@ void Daemon::adopt(const cluster::View& view) {
       locks_->end_delay();
     });
   repeat_wills();
+  send_questions_again();
   // What came too early: the rest may be of a view that is newer still.
   for (const auto& early : early_.take()) receive(early.from, early.frame());
 }
@@ -237,107 +282,6 @@ void Daemon::sweep() {
                          ? 1ms
                          : std::clamp<std::chrono::milliseconds>(settings_.idle / 4, 20ms, 5s);
   sweep_ = loop_.after(pause, [this] { sweep(); });
-}
-
-// ---- questions
-
-void Daemon::ask(std::string_view name, Answer answer) {
-  const auto number = ++question_numbers_;
-  auto& question = questions_[number];
-  question.answer = std::move(answer);
-  for (auto& sighting : locks_->sightings(name, table::most_sightings))
-    question.found.push_back({self_.name, std::move(sighting)});
-  for (const auto& member : view_.members) {
-    const auto link = peers_->link(member.id);
-    if (!link) continue;
-    ++question.missing;
-    link->send(view_.epoch, number, static_cast<std::uint8_t>(table::NodeKind::ask),
-               [&](wire::Writer& body) { body.bytes(name); });
-  }
-  if (question.missing == 0) return finish(number, true);
-  question.patience = loop_.after(time_to_answer, [this, number] { finish(number, false); });
-}
-
-void Daemon::receive_question(NodeId from, const wire::Frame& frame) {
-  wire::Reader body(frame.body);
-  const auto name = body.bytes();
-  if (!body.ok()) return;
-  const auto found = locks_->sightings(name, table::most_sightings);
-  peers_->link(view_.members[from.index()].id)
-      ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(table::NodeKind::answer),
-             [&](wire::Writer& out) { table::encode_sightings(out, found); });
-}
-
-void Daemon::receive_answer(NodeId from, const wire::Frame& frame) {
-  const auto asked = questions_.find(frame.lock);
-  if (asked == questions_.end()) return;
-  wire::Reader body(frame.body);
-  for (auto& sighting : table::decode_sightings(body))
-    asked->second.found.push_back({view_.members[from.index()].name, std::move(sighting)});
-  if (asked->second.missing > 0) --asked->second.missing;
-  if (asked->second.missing == 0) finish(frame.lock, true);
-}
-
-void Daemon::finish(std::uint64_t number, bool complete) {
-  auto node = questions_.extract(number);
-  if (node.empty()) return;
-  loop_.cancel(node.mapped().patience);
-  node.mapped().answer(std::move(node.mapped().found), complete);
-}
-
-// ---- sessions that move
-
-void Daemon::bequeath(std::string_view member, table::Will will, Taken taken) {
-  const auto* heir = view_.find(member);
-  if (heir == nullptr || heir->id == self_.id)
-    return taken("there is no other node called '" + std::string(member) + "'");
-  const auto number = ++question_numbers_;
-  wills_[number] = {heir->id, std::move(will), std::move(taken)};
-  send_will(number);
-}
-
-void Daemon::send_will(std::uint64_t number) {
-  const auto& bequest = wills_.at(number);
-  peers_->link(bequest.heir)
-      ->send(view_.epoch, number, static_cast<std::uint8_t>(table::NodeKind::will),
-             [&](wire::Writer& out) { table::encode(out, bequest.will); });
-}
-
-// What was said in the view before may not have been heard. Who heard it twice knows by the number.
-void Daemon::repeat_wills() {
-  std::vector<std::uint64_t> numbers;
-  for (const auto& [number, bequest] : wills_) numbers.push_back(number);
-  for (const auto number : numbers) {
-    if (view_.find(wills_.at(number).heir) != nullptr) {
-      send_will(number);
-    } else {
-      auto node = wills_.extract(number);
-      node.mapped().taken("that node is gone");
-    }
-  }
-}
-
-void Daemon::receive_will(NodeId from, const wire::Frame& frame) {
-  wire::Reader body(frame.body);
-  const auto will = table::decode_will(body);
-  const auto sender = view_.members[from.index()].id;
-  const std::string refusal = !will       ? "it makes no sense"
-                              : draining_ ? "this node leaves, too"
-                              : !heir_    ? "this node has no clients"
-                                          : heir_(sender, frame.lock, *will);
-  peers_->link(sender)->send(view_.epoch, frame.lock,
-                             static_cast<std::uint8_t>(table::NodeKind::taken),
-                             [&](wire::Writer& out) { out.bytes(refusal); });
-}
-
-void Daemon::receive_taken(NodeId from, const wire::Frame& frame) {
-  const auto found = wills_.find(frame.lock);
-  if (found == wills_.end() || found->second.heir != view_.members[from.index()].id) return;
-  wire::Reader body(frame.body);
-  const auto refusal = std::string(body.bytes());
-  if (!body.ok()) return;
-  auto node = wills_.extract(found);
-  node.mapped().taken(refusal);
 }
 
 }  // namespace turno::node

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -48,6 +49,7 @@ struct Settings {
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";
 
+using port::Findings;
 using port::NodeSighting;
 using table::Clock;
 using table::LockTable;
@@ -106,13 +108,18 @@ class Daemon final : public port::Host {
   // Once, when the node is to leave: whoever is told calls stop() when all is done.
   using Drain = std::function<void(std::string_view reason)>;
   void set_drain(Drain drain) { drain_ = std::move(drain); }
+  [[nodiscard]] std::string registry_trouble() const override {
+    return keeper_ ? keeper_->trouble() : "";
+  }
   [[nodiscard]] std::size_t open_questions() const { return questions_.size(); }
 
  private:
   struct Question {
+    std::string name;
     Answer answer;
-    std::vector<NodeSighting> found;
-    std::size_t missing = 0;
+    Clock::time_point asked = Clock::now();
+    Findings findings;
+    std::set<std::uint64_t> missing;  // members that have not answered
     net::Loop::Timer patience;
   };
 
@@ -124,13 +131,20 @@ class Daemon final : public port::Host {
   // False: it is too early, and there is no room to keep it.
   bool receive(std::uint64_t from, const wire::Frame& frame);
   void dispatch(std::uint64_t from, const wire::Frame& frame);
+  // Questions: in questions.cc.
+  void send_question(std::uint64_t number, Question& question);
+  void send_questions_again();
   void receive_question(NodeId from, const wire::Frame& frame);
   void receive_answer(NodeId from, const wire::Frame& frame);
-  void finish(std::uint64_t question, bool complete);
+  // Sessions that move: in wills.cc.
   void send_will(std::uint64_t number);
   void repeat_wills();
   void receive_will(NodeId from, const wire::Frame& frame);
   void receive_taken(NodeId from, const wire::Frame& frame);
+  static void add(Findings& findings, const std::string& node, table::Sightings sightings);
+  [[nodiscard]] bool only_silent_are_missing(const Question& question) const;
+  void lose_patience(std::uint64_t question);
+  void finish(std::uint64_t question);
   void wake(Clock::time_point at);
   void sweep();
   void give_up(const std::string& reason);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -204,17 +205,89 @@ TEST(Daemon, EverybodyIsAskedWhoHoldsAndWhoWaits) {
   ASSERT_TRUE(acquire(cluster[1], "a", holder));
   EXPECT_FALSE(cluster[2].locks().acquire("a", waiter));
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto found = cluster[i].ask("a");
+    const auto findings = cluster[i].ask("a");
+    const auto& found = findings.found;
+    EXPECT_TRUE(findings.complete());
+    EXPECT_EQ(findings.waiting, 1U);
     ASSERT_EQ(found.size(), 2U);
-    const auto first = found[0].sighting.holds ? 0U : 1U;
+    const auto first = found[0].sighting.is(Sighting::Kind::holds) ? 0U : 1U;
     EXPECT_EQ(found[first].node, "n2");
     EXPECT_EQ(found[first].sighting.session, 71U);
     EXPECT_EQ(found[1 - first].node, "n3");
     EXPECT_EQ(found[1 - first].sighting.session, 72U);
-    EXPECT_TRUE(cluster[i].ask("nothing").empty());
+    EXPECT_TRUE(cluster[i].ask("nothing").found.empty());
   }
   EXPECT_TRUE(cluster[2].locks().withdraw("a", waiter));
   EXPECT_TRUE(release(cluster[1], "a", holder));
+}
+
+// Its loop does nothing: it is not dead, and answers nobody.
+class Stopped {
+ public:
+  explicit Stopped(RunningServer& server) {
+    server.daemon().loop().post([go = go_on_.get_future().share()] { go.wait(); });
+  }
+  ~Stopped() { go_on_.set_value(); }
+  Stopped(const Stopped&) = delete;
+  Stopped& operator=(const Stopped&) = delete;
+
+ private:
+  std::promise<void> go_on_;
+};
+
+TEST(Daemon, WhoDoesNotAnswerIsNamedAndWhatItsLocksHomesKnowIsTold) {
+  TestCluster cluster(3);
+  const auto at_first = cluster.lock_at_home(0), at_second = cluster.lock_at_home(1);
+  Asker first, second;
+  ASSERT_TRUE(acquire(cluster[1], at_first, first));
+  ASSERT_TRUE(acquire(cluster[1], at_second, second));
+  // Its home is told when it has been held for a while.
+  const auto noted = [&] {
+    for (const auto& seen : cluster[0].locks().sightings(at_first, 10).list)
+      if (seen.is(Sighting::Kind::noted)) return true;
+    return false;
+  };
+  ASSERT_TRUE(net::eventually(noted));
+  EXPECT_EQ(cluster[2].ask(at_first).found.size(), 1U) << "the holder speaks for itself";
+  {
+    const Stopped stopped(cluster[1]);
+    const auto known = cluster[2].ask(at_first);
+    ASSERT_EQ(known.silent.size(), 1U);
+    EXPECT_EQ(known.silent[0].name, "n2");
+    EXPECT_EQ(known.silent[0].pid, ::getpid());
+    EXPECT_EQ(known.silent[0].state, cluster::ProcessState::running);
+    ASSERT_EQ(known.found.size(), 1U);
+    EXPECT_TRUE(known.found[0].sighting.is(Sighting::Kind::noted));
+    EXPECT_EQ(known.found[0].node, "n2");
+    EXPECT_EQ(known.found[0].sighting.client, "n1");
+    // Only its holder knows of it: nothing was found, and that is not all.
+    const auto unknown = cluster[2].ask(at_second);
+    EXPECT_TRUE(unknown.found.empty());
+    EXPECT_FALSE(unknown.complete());
+  }
+  EXPECT_TRUE(net::eventually([&] { return cluster[2].ask(at_second).complete(); }));
+  EXPECT_TRUE(release(cluster[1], at_first, first));
+  EXPECT_TRUE(release(cluster[1], at_second, second));
+}
+
+// What was asked in one view cannot be answered in the next one, and is asked again.
+TEST(Daemon, AQuestionSurvivesAChangeOfTheView) {
+  TestCluster cluster(2);
+  bool complete = false;
+  for (int i = 0; i < 5 && !complete; ++i) {
+    std::promise<Findings> answer;
+    {
+      const Stopped stopped(cluster[1]);
+      cluster[0].run([&] {
+        cluster[0].daemon().ask("", [&](Findings findings) { answer.set_value(findings); });
+      });
+      cluster.add();
+      const auto epoch = static_cast<std::uint32_t>(3 + i);
+      EXPECT_TRUE(net::eventually([&] { return cluster[0].epoch() == epoch; }));
+    }
+    complete = answer.get_future().get().complete();  // on a slow machine it may be too late
+  }
+  EXPECT_TRUE(complete);
 }
 
 // ---- trouble
@@ -355,8 +428,10 @@ TEST(Daemon, LocksGoOnWhenTheDiskIsFull) {
       std::this_thread::sleep_for(10ms);
     }
     EXPECT_EQ(cluster[0].members(), 3U);
+    EXPECT_THAT(cluster[0].daemon().registry_trouble(), HasSubstr("disk is full"));
     fs::remove(disk / "filler");
     cluster.settle();
+    EXPECT_EQ(cluster[0].daemon().registry_trouble(), "");
     EXPECT_EQ(cluster[0].members(), 2U);
     const auto text = lines.take();
     EXPECT_LE(count_of(text, "database or disk is full; the members stay as they are"), 2U) << text;

@@ -44,6 +44,16 @@ void Keeper::bump() {
   changed_.notify_one();
 }
 
+std::string Keeper::trouble() const {
+  const std::scoped_lock guard(mutex_);
+  return trouble_;
+}
+
+void Keeper::note_trouble(const std::string& trouble) {
+  const std::scoped_lock guard(mutex_);
+  trouble_ = trouble;
+}
+
 void Keeper::stop() {
   {
     const std::scoped_lock guard(mutex_);
@@ -93,6 +103,7 @@ void Keeper::take(const registry::Expected<cluster::View>& view, bool& complaine
   if (!view) {
     const auto& error = view.error();
     if (error.kind == registry::Error::Kind::lost) return handlers_.lost(error.message);
+    note_trouble(error.message);
     if (!std::exchange(complained, true))
       log::error("{}; the members stay as they are until it works", error.message);
     return;
@@ -105,6 +116,7 @@ void Keeper::take(const registry::Expected<cluster::View>& view, bool& complaine
   if (complained || (newer && complained_of_writing_)) log::info("the registry works again");
   complained = false;
   if (newer) complained_of_writing_ = false;
+  if (!complained_of_reading_ && !complained_of_writing_) note_trouble("");
   if (!newer && !view_.members.empty()) return;
   view_ = *view;
   if (view->index_of(self_) == nobody)

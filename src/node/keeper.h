@@ -36,11 +36,14 @@ class Keeper {
   // A new epoch is needed, with the same members.
   void bump();
   void stop();
+  // What is wrong with the registry, so that the members stay as they are; empty if nothing is.
+  [[nodiscard]] std::string trouble() const;
 
  private:
   void run();
   void round(bool look_at_all, bool bump);
   void take(const registry::Expected<cluster::View>& view, bool& complained);
+  void note_trouble(const std::string& trouble);
 
   registry::Registry& registry_;
   const std::uint64_t self_;
@@ -49,7 +52,8 @@ class Keeper {
   // About the registry, since it last worked. A full disk can be read, but not written to.
   bool complained_of_reading_ = false, complained_of_writing_ = false;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::string trouble_;
   std::condition_variable changed_;
   std::set<std::uint64_t> suspects_;
   bool kicked_ = false, bump_ = false, stopped_ = false;

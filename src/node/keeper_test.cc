@@ -202,9 +202,11 @@ TEST_F(KeeperTest, ComplainsOnceIfOnlyWritingFails) {
   registry_.kill(2);
   keeper_.suspect(registry_.id(2));
   EXPECT_TRUE(eventually([&] { return registry_.reconsidered() > 5; }));
+  EXPECT_EQ(keeper_.trouble(), full.message);
   registry_.fail_writing({});
   EXPECT_TRUE(eventually([&] { return !views().empty(); }));
   EXPECT_TRUE(rounds(3));
+  EXPECT_EQ(keeper_.trouble(), "");
   keeper_.stop();
   const auto text = lines.take();
   EXPECT_EQ(count_of(text, "database or disk is full"), 1U) << text;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/process_state.h"
 #include "cluster/view.h"
 #include "net/loop.h"
 #include "net/peers.h"
@@ -22,11 +23,32 @@ using table::Owner;
 using table::Sighting;
 using table::Statistics;
 
-// What a member said about who holds and who waits.
+// What a member said about who holds and who waits. What was noted is told of a silent member only:
+// `node` is that member then, and `sighting.client` the one that says so.
 struct NodeSighting {
   std::string node;
   Sighting sighting;
 };
+
+// A member that did not answer in time.
+struct SilentMember {
+  std::string name;
+  std::int64_t pid = 0;
+  cluster::ProcessState state{};
+};
+
+// What is known of who holds and who waits.
+struct Findings {
+  std::vector<NodeSighting> found;
+  std::vector<SilentMember> silent;  // they may hold what nobody else does
+  std::vector<std::string> cut;      // members that had more to tell than they may
+  std::uint64_t waiting = 0;         // of one thing: all who wait, also those who were not told of
+
+  [[nodiscard]] bool complete() const { return silent.empty(); }
+};
+
+// After so long a member that says nothing is not well. It is pinged every second.
+inline constexpr std::chrono::seconds silent_after{3};
 
 class Host {
  public:
@@ -60,10 +82,13 @@ class Host {
   using Taken = std::function<void(std::string_view refusal)>;
   virtual void bequeath(std::string_view member, table::Will will, Taken taken) = 0;
 
-  // Asks all members who holds and who waits (for all locks if the name is empty). `complete` is
-  // false if one did not answer in time.
-  using Answer = std::function<void(std::vector<NodeSighting>, bool complete)>;
+  // Asks all members who holds and who waits (for all locks if the name is empty).
+  using Answer = std::function<void(Findings)>;
   virtual void ask(std::string_view name, Answer answer) = 0;
+
+  // Why the registry cannot be written, so that the members stay as they are, though some may be
+  // dead; empty if it can.
+  [[nodiscard]] virtual std::string registry_trouble() const = 0;
 };
 
 }  // namespace turno::port

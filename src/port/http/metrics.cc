@@ -62,12 +62,24 @@ void write_cluster(Exposition& out, Host& host) {
   };
   out.gauge("turno_peer_up", "1 if the link to the peer is connected.");
   each_peer([](const net::Link& link) { return std::uint64_t{link.up() ? 1U : 0U}; });
+  out.gauge("turno_peer_silent_seconds",
+            "Time since the peer last said something. It is pinged every second.");
+  each_peer([](const net::Link& link) {
+    return std::chrono::duration<double>(link.quiet_for()).count();
+  });
   out.gauge("turno_peer_backlog_frames", "Frames that the peer has not acknowledged.");
   each_peer([](const net::Link& link) { return std::uint64_t{link.backlog()}; });
   out.counter("turno_peer_reconnections_total", "Times the link to the peer was made again.");
   each_peer([](const net::Link& link) { return link.reconnections(); });
   out.counter("turno_peer_gaps_total", "Times frames to the peer were lost: a new view follows.");
   each_peer([](const net::Link& link) { return link.gaps(); });
+  out.gauge("turno_registry_failing",
+            "1 if the registry cannot be used, so that the dead stay members.")
+      .sample(std::uint64_t{host.registry_trouble().empty() ? 0U : 1U});
+  out.gauge("turno_last_crash_timestamp_seconds",
+            "When a member's crash was last noticed, in seconds since 1970; 0 if never.")
+      .sample(view.casualties.empty() ? 0.0
+                                      : static_cast<double>(view.casualties.back().at_ms) / 1000);
   out.counter("turno_refused_peer_connections_total",
               "Connections to the port for peers that were refused.")
       .sample(host.peers().refused());

@@ -34,8 +34,8 @@ void Pages::answer(const HttpRequest& request, const Done& done) {
   if (path == "/healthz") return done({.body = "ok\n"});
   if (path == "/readyz") {
     const auto reason = unready_reason(host_);
-    if (reason.empty()) return done({.body = "ready\n"});
-    return done({.status = 503, .body = "not ready: " + reason + "\n"});
+    if (reason.empty()) return done({.body = "ready\n" + quiet_text(host_)});
+    return done({.status = 503, .body = "not ready: " + reason + "\n" + quiet_text(host_)});
   }
   if (path == "/metrics")
     return done({.body = metrics_text(host_, clients_), .type = Exposition::type});
@@ -46,15 +46,15 @@ void Pages::answer(const HttpRequest& request, const Done& done) {
 
 void Pages::answer_locks(const HttpRequest& request, const Done& done) {
   if (request.path.size() <= locks_path.size() + 1)
-    return host_.ask("", [done](std::vector<NodeSighting> found, bool complete) {
-      done({.body = locks_json(std::move(found), complete), .type = json_type});
+    return host_.ask("", [done](const Findings& findings) {
+      done({.body = locks_json(findings), .type = json_type});
     });
   const auto name = request.path.substr(locks_path.size() + 1);
   if (name.size() > LockTable::longest_name)
     return done(failure_response(
         {400, fmt::format("the name is too long: at most {} bytes", LockTable::longest_name)}));
-  host_.ask(name, [done, name](const std::vector<NodeSighting>& found, bool complete) {
-    done({.body = lock_json(name, found, complete), .type = json_type});
+  host_.ask(name, [done, name](const Findings& findings) {
+    done({.body = lock_json(name, findings), .type = json_type});
   });
 }
 

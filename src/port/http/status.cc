@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <map>
 #include <numeric>
-#include <span>
 
 #include "core/text/json.h"
-#include "table/sightings.h"
+#include "port/findings.h"
 
 namespace turno::port {
 
@@ -31,19 +28,30 @@ Json describe_member(Host& host, const cluster::Member& member) {
       .add("addresses", addresses_of(member))
       .add("self", member.id == host.self().id)
       .add("link_up", link == nullptr || link->up())
+      .add("quiet_ms", link == nullptr ? 0 : link->quiet_for() / std::chrono::milliseconds(1))
+      .add("process", cluster::text_of(cluster::process_state(member.pid)))
       .add("backlog", link == nullptr ? 0 : link->backlog());
 }
 
 Json describe_cluster(Host& host) {
   std::vector<Json> members;
   for (const auto& member : host.view().members) members.push_back(describe_member(host, member));
+  std::vector<Json> crashed;
+  for (const auto& dead : host.view().casualties)
+    crashed.push_back(Json()
+                          .add("name", dead.name)
+                          .add("pid", dead.pid)
+                          .add("epoch", dead.epoch)
+                          .add("at_ms", dead.at_ms));
   return Json()
       .add("epoch", host.view().epoch)
       .add("algorithm", host.algorithm())
       .add("lock_delay_ms", host.lock_delay().count())
       .add("idle_ms", host.idle().count())
       .add("delayed", host.delayed())
-      .add("members", members);
+      .add("registry_trouble", host.registry_trouble())
+      .add("members", members)
+      .add("crashed", crashed);
 }
 
 Json describe_locks(LockTable& locks) {
@@ -76,42 +84,40 @@ Json who(const NodeSighting& sighted) {
       .add("client", sighted.sighting.client);
 }
 
-// All that was found of one lock, or nothing.
-Json describe_lock(std::string_view name, std::span<const NodeSighting> found) {
-  // Two can be seen when the lock changed hands between two answers: the larger fence is later.
-  const NodeSighting* holder = nullptr;
-  std::vector<const NodeSighting*> waiters;
-  for (const auto& other : found) {
-    if (!other.sighting.holds) {
-      waiters.push_back(&other);
-    } else if (holder == nullptr || other.sighting.fence > holder->sighting.fence) {
-      holder = &other;
-    }
-  }
-  std::stable_sort(waiters.begin(), waiters.end(), [](const auto* one, const auto* other) {
-    return one->sighting.age > other->sighting.age;
-  });
+Json describe_lock(std::string_view name, const LockFindings& lock) {
   Json json;
   json.add("name", name);
-  if (holder == nullptr) {
+  if (lock.holder == nullptr) {
     json.add("holder", nullptr);
   } else {
-    json.add("holder", who(*holder)
-                           .add("fence", holder->sighting.fence.value)
-                           .add("held_ms", holder->sighting.age.count()));
+    json.add("holder", who(*lock.holder)
+                           .add("fence", lock.holder->sighting.fence.value)
+                           .add("held_ms", lock.holder->sighting.age.count()));
   }
+  if (lock.kept != nullptr)
+    json.add("kept", Json()
+                         .add("for", lock.kept->sighting.client)
+                         .add("free_in_ms", lock.kept->sighting.age.count()));
+  if (lock.noted != nullptr)
+    json.add("perhaps_held", Json()
+                                 .add("node", lock.noted->node)
+                                 .add("told_by", lock.noted->sighting.client)
+                                 .add("told_ms", lock.noted->sighting.age.count()));
   std::vector<Json> waiting;
-  for (const auto* waiter : waiters)
+  for (const auto* waiter : lock.waiters)
     waiting.push_back(who(*waiter).add("waiting_ms", waiter->sighting.age.count()));
   return json.add("waiters", waiting);
 }
 
-// A member tells no more than so many.
-bool truncated(const std::vector<NodeSighting>& found) {
-  std::map<std::string_view, std::size_t> counts;
-  for (const auto& other : found)
-    if (++counts[other.node] >= table::most_sightings) return true;
-  return false;
+// Whether that was all.
+void add_gaps(Json& json, const Findings& findings) {
+  std::vector<Json> silent;
+  for (const auto& [name, pid, state] : findings.silent)
+    silent.push_back(
+        Json().add("name", name).add("pid", pid).add("state", cluster::text_of(state)));
+  json.add("complete", findings.complete())
+      .add("silent", silent)
+      .add("truncated", !findings.cut.empty());
 }
 
 std::string document(const Json& json) { return json.text() + "\n"; }
@@ -143,26 +149,29 @@ std::string status_json(Host& host, const Clients& clients) {
                       .add("clients", connected));
 }
 
-std::string locks_json(std::vector<NodeSighting> found, bool complete) {
-  std::stable_sort(found.begin(), found.end(), [](const auto& one, const auto& other) {
-    return one.sighting.lock < other.sighting.lock;
-  });
+std::string locks_json(const Findings& findings) {
   std::vector<Json> locks;
-  for (std::span<const NodeSighting> rest = found; !rest.empty();) {
-    const auto& name = rest.front().sighting.lock;
-    const auto end = std::find_if(rest.begin(), rest.end(),
-                                  [&](const auto& other) { return other.sighting.lock != name; });
-    const auto size = static_cast<std::size_t>(end - rest.begin());
-    locks.push_back(describe_lock(name, rest.first(size)));
-    rest = rest.subspan(size);
-  }
-  return document(
-      Json().add("complete", complete).add("truncated", truncated(found)).add("locks", locks));
+  for (const auto& [name, lock] : put_in_order(findings))
+    locks.push_back(describe_lock(name, lock));
+  Json json;
+  add_gaps(json, findings);
+  return document(json.add("locks", locks));
 }
 
-std::string lock_json(std::string_view name, std::vector<NodeSighting> found, bool complete) {
-  return document(
-      describe_lock(name, found).add("complete", complete).add("truncated", truncated(found)));
+std::string lock_json(std::string_view name, const Findings& findings) {
+  auto json = describe_lock(name, put_in_order(findings.found));
+  json.add("waiting", findings.waiting);
+  add_gaps(json, findings);
+  return document(json);
+}
+
+std::string quiet_text(const Host& host) {
+  std::string text;
+  for (const auto& [member, quiet_for] : quiet_members(host))
+    text += fmt::format("silent: {} has said nothing for {} s, and locks that need it wait; {}\n",
+                        cluster::describe_process(member.name, member.pid, member.state),
+                        quiet_for.count() / 1000, cluster::remedy(member.pid, member.state));
+  return text;
 }
 
 std::string unready_reason(Host& host) {

@@ -15,10 +15,12 @@ namespace turno::port {
 std::string status_json(Host& host, const Clients& clients);
 
 // Of what Host::ask() found, for all locks or for one.
-std::string locks_json(std::vector<NodeSighting> found, bool complete);
-std::string lock_json(std::string_view name, std::vector<NodeSighting> found, bool complete);
+std::string locks_json(const Findings& findings);
+std::string lock_json(std::string_view name, const Findings& findings);
 
 // Why the node is not ready; empty if it is.
 std::string unready_reason(Host& host);
+// Members that say nothing, so that some locks may stand still; empty if there are none.
+std::string quiet_text(const Host& host);
 
 }  // namespace turno::port

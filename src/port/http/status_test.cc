@@ -5,7 +5,6 @@
 
 #include "core/text/json_testing.h"
 #include "port/http/http_testing.h"
-#include "table/sightings.h"
 
 namespace turno::port {
 
@@ -14,48 +13,60 @@ using namespace table;
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 NodeSighting holder(std::string node, std::string lock, std::uint64_t fence) {
-  return {std::move(node), {std::move(lock), "client", 7, true, Fence{fence}, 30ms, 0}};
+  return {std::move(node),
+          {std::move(lock), "client", 7, Sighting::Kind::holds, Fence{fence}, 30ms}};
 }
 NodeSighting waiter(std::string node, std::string lock, std::chrono::milliseconds age) {
-  return {std::move(node), {std::move(lock), "other", 8, false, Fence{}, age, 0}};
+  return {std::move(node), {std::move(lock), "other", 8, Sighting::Kind::waits, Fence{}, age}};
 }
 
 TEST(LocksJson, GroupsWhatWasSeenByLock) {
-  EXPECT_EQ(locks_json({waiter("b", "y", 10ms), holder("a", "x", 5), waiter("a", "x", 20ms)}, true),
-            R"({"complete":true,"truncated":false,"locks":[)"
+  const Findings findings{
+      .found = {waiter("b", "y", 10ms), holder("a", "x", 5), waiter("a", "x", 20ms)}};
+  EXPECT_EQ(locks_json(findings),
+            R"({"complete":true,"silent":[],"truncated":false,"locks":[)"
             R"({"name":"x","holder":{"node":"a","session":7,"client":"client","fence":5,)"
             R"("held_ms":30},"waiters":[{"node":"a","session":8,"client":"other",)"
             R"("waiting_ms":20}]},)"
             R"({"name":"y","holder":null,"waiters":[{"node":"b","session":8,"client":"other",)"
             R"("waiting_ms":10}]}]})"
             "\n");
-  EXPECT_EQ(locks_json({}, false), "{\"complete\":false,\"truncated\":false,\"locks\":[]}\n");
+}
+
+TEST(LocksJson, NamesWhoDidNotAnswerAndWhatIsKnownOfThem) {
+  Findings findings{.found = {{"n1", {"x", "n2", 0, Sighting::Kind::noted, Fence{}, 70ms}},
+                              {"n2", {"y", "n4", 0, Sighting::Kind::kept, Fence{}, 800ms}}},
+                    .silent = {{"n1", 123, cluster::ProcessState::stopped}}};
+  EXPECT_EQ(locks_json(findings),
+            R"({"complete":false,"silent":[{"name":"n1","pid":123,"state":"stopped"}],)"
+            R"("truncated":false,"locks":[)"
+            R"({"name":"x","holder":null,"perhaps_held":{"node":"n1","told_by":"n2",)"
+            R"("told_ms":70},"waiters":[]},)"
+            R"({"name":"y","holder":null,"kept":{"for":"n4","free_in_ms":800},"waiters":[]}]})"
+            "\n");
 }
 
 TEST(LocksJson, BelievesTheLaterHolderAndPutsTheLongestWaitFirst) {
-  const auto text = lock_json("x",
-                              {holder("a", "x", 5), waiter("a", "x", 1ms), holder("b", "x", 6),
-                               holder("c", "x", 4), waiter("d", "x", 9ms)},
-                              true);
+  const auto text =
+      lock_json("x", {.found = {holder("a", "x", 5), waiter("a", "x", 1ms), holder("b", "x", 6),
+                                holder("c", "x", 4), waiter("d", "x", 9ms)}});
   EXPECT_THAT(text, HasSubstr(R"("holder":{"node":"b")"));
   EXPECT_THAT(text, HasSubstr(R"("waiters":[{"node":"d")"));
 }
 
 TEST(LocksJson, SaysIfAMemberHadMoreToTell) {
-  std::vector<NodeSighting> found;
-  for (std::size_t i = 0; i < most_sightings; ++i)
-    found.push_back(holder(i % 2 == 0 ? "a" : "b", "x" + std::to_string(i), i));
-  EXPECT_THAT(locks_json(found, true), HasSubstr("\"truncated\":false"));
-  for (std::size_t i = 0; i < most_sightings / 2; ++i)
-    found.push_back(holder("a", "y" + std::to_string(i), i));
-  EXPECT_THAT(locks_json(found, true), HasSubstr("\"truncated\":true"));
+  EXPECT_THAT(locks_json({.cut = {"a"}}), HasSubstr("\"truncated\":true"));
+  EXPECT_THAT(lock_json("x", {.cut = {"a"}, .waiting = 70'000}),
+              AllOf(HasSubstr("\"truncated\":true"), HasSubstr("\"waiting\":70000")));
 }
 
 TEST(LocksJson, IsWellFormedWhateverTheNames) {
-  const auto text = locks_json({holder("a\"", "\xff\n{}", 5)}, true);
+  const auto text = locks_json({.found = {holder("a\"", "\xff\n{}", 5)}});
   EXPECT_TRUE(is_json(text)) << text;
 }
 
@@ -72,7 +83,15 @@ TEST(Status, ShowsWhoIsMissingAndThenTheWholeCluster) {
               HasSubstr("not ready: in view 2 there is no report yet from second"));
   EXPECT_EQ(get(first.http(), "/healthz").status, 200);
   EXPECT_THAT(get(first.http(), "/status").body, HasSubstr("\"ready\":false"));
-  EXPECT_THAT(get(first.http(), "/locks").body, HasSubstr("\"complete\":false"));
+  EXPECT_THAT(get(first.http(), "/locks").body,
+              HasSubstr("\"complete\":false,\"silent\":[{\"name\":\"second\""));
+  // It says nothing; the first one is ready for what does not need it, and says whom it misses.
+  EXPECT_TRUE(eventually([&] {
+    return get(first.http(), "/readyz").body.find("silent: second (pid ") != std::string::npos;
+  }));
+  EXPECT_THAT(get(first.http(), "/metrics").body,
+              AllOf(ContainsRegex("turno_peer_silent_seconds.peer=\"second\". [1-9]"),
+                    HasSubstr("turno_registry_failing 0\n")));
 
   second.run();
   EXPECT_TRUE(eventually([&] { return get(first.http(), "/readyz").status == 200; }));
@@ -104,7 +123,8 @@ TEST(Status, ShowsWhoIsMissingAndThenTheWholeCluster) {
       EXPECT_THAT(page.body, HasSubstr("\"complete\":true"));
     }
     EXPECT_THAT(get(node->http(), "/locks/unknown").body,
-                HasSubstr(R"({"name":"unknown","holder":null,"waiters":[],"complete":true)"));
+                HasSubstr(R"({"name":"unknown","holder":null,"waiters":[],"waiting":0,)"
+                          R"("complete":true,"silent":[])"));
   }
 }
 

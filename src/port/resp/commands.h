@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "port/resp/connection.h"
+#include "port/resp/pairs.h"
 
 namespace turno::port {
 
@@ -65,18 +66,5 @@ inline std::optional<std::chrono::milliseconds> milliseconds(std::string_view te
   if (!value || *value > longest) return {};
   return std::chrono::milliseconds(*value);
 }
-
-// Pairs of a map.
-struct Pairs {
-  wire::ReplyWriter& out;
-  void text(std::string_view key, std::string_view value) {
-    out.bulk(key);
-    out.bulk(value);
-  }
-  void integer(std::string_view key, std::uint64_t value) {
-    out.bulk(key);
-    out.integer(static_cast<std::int64_t>(value));
-  }
-};
 
 }  // namespace turno::port

@@ -52,6 +52,16 @@ void write_server(Text& text, Connection& connection) {
       std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - host.started()).count());
 }
 
+void write_troubles(Text& text, const Host& host) {
+  if (const auto trouble = host.registry_trouble(); !trouble.empty())
+    text.line("registry_trouble", trouble);
+  const auto& crashed = host.view().casualties;
+  for (std::size_t i = 0; i < crashed.size(); ++i)
+    text.line(fmt::format("crashed{}", i),
+              fmt::format("pid={},epoch={},at_ms={},name={}", crashed[i].pid, crashed[i].epoch,
+                          crashed[i].at_ms, crashed[i].name));
+}
+
 void write_locks(Text& text, LockTable& locks) {
   auto& statistics = locks.statistics();
   std::uint64_t acquired = 0, messages = 0;
@@ -95,6 +105,7 @@ std::string info_text(Connection& connection, Arguments sections) {
     text.line("ready", host.locks().ready() ? 1 : 0);
     text.line("lock_delay_ms", host.lock_delay().count());
     text.line("idle_ms", host.idle().count());
+    write_troubles(text, host);
   }
   if (text.begin("Locks")) write_locks(text, host.locks());
   return text.take();

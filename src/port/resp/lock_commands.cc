@@ -1,8 +1,8 @@
 // The commands for locks, and those that tell who has them.
 #include <array>
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "port/resp/commands.h"
+#include "port/resp/lock_replies.h"
 
 namespace turno::port {
 
@@ -100,107 +100,34 @@ void ticket(Connection& connection, Arguments arguments) {
   if (standing->state == State::failed) out.bulk(standing->reason);
 }
 
-void write_holder(wire::ReplyWriter& out, const NodeSighting& holder, std::uint64_t waiting) {
-  out.map(7);
-  Pairs pairs{out};
-  pairs.text("name", holder.sighting.lock);
-  pairs.text("node", holder.node);
-  pairs.integer("session", holder.sighting.session);
-  pairs.text("client", holder.sighting.client);
-  pairs.integer("fence", holder.sighting.fence.value);
-  pairs.integer("held_ms", static_cast<std::uint64_t>(holder.sighting.age.count()));
-  pairs.integer("waiting", waiting);
-}
-
-// Answers when all members have answered.
+// Answers when all members have answered, or had their time.
 void ask(Connection& connection, std::string_view name,
-         void (*write)(wire::ReplyWriter&, std::vector<NodeSighting>&)) {
+         void (*write)(wire::ReplyWriter&, std::string_view, const Findings&)) {
   connection.hold_replies();
-  connection.host().ask(name, [&connection, alive = connection.alive(), write](
-                                  std::vector<NodeSighting> found, bool) {
+  connection.host().ask(name, [&connection, alive = connection.alive(), write,
+                               name = std::string(name)](Findings findings) {
     if (!*alive) return;
-    connection.host().loop().later([&connection, alive, write, found = std::move(found)]() mutable {
-      if (!*alive) return;
-      write(connection.reply(), found);
-      connection.go_on();
-    });
+    connection.host().loop().later(
+        [&connection, alive, write, name, findings = std::move(findings)] {
+          if (!*alive) return;
+          write(connection.reply(), name, findings);
+          connection.go_on();
+        });
   });
 }
 
 void who(Connection& connection, Arguments arguments) {
-  if (!good_name(connection, arguments[1])) return;
-  ask(connection, arguments[1], [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
-    const auto waiting = static_cast<std::uint64_t>(std::count_if(
-        found.begin(), found.end(), [](const auto& other) { return !other.sighting.holds; }));
-    // Two can be seen when the lock changed hands between two answers: the larger fence is later.
-    const NodeSighting* holder = nullptr;
-    for (const auto& other : found)
-      if (other.sighting.holds &&
-          (holder == nullptr || other.sighting.fence > holder->sighting.fence))
-        holder = &other;
-    if (holder == nullptr) return out.null();
-    write_holder(out, *holder, waiting);
-  });
+  if (good_name(connection, arguments[1])) ask(connection, arguments[1], write_who);
 }
 
 void waiters(Connection& connection, Arguments arguments) {
-  if (!good_name(connection, arguments[1])) return;
-  ask(connection, arguments[1], [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
-    found.erase(std::remove_if(found.begin(), found.end(),
-                               [](const auto& other) { return other.sighting.holds; }),
-                found.end());
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.sighting.age > b.sighting.age; });
-    out.array(found.size());
-    std::uint64_t position = 0;
-    for (const auto& waiter : found) {
-      out.map(5);
-      Pairs pairs{out};
-      pairs.text("node", waiter.node);
-      pairs.integer("session", waiter.sighting.session);
-      pairs.text("client", waiter.sighting.client);
-      pairs.integer("waiting_ms", static_cast<std::uint64_t>(waiter.sighting.age.count()));
-      pairs.integer("position", ++position);
-    }
-  });
+  if (good_name(connection, arguments[1])) ask(connection, arguments[1], write_waiters);
 }
 
-void locks(Connection& connection, Arguments) {
-  ask(connection, "", [](wire::ReplyWriter& out, std::vector<NodeSighting>& found) {
-    boost::unordered_flat_map<std::string_view, std::uint64_t> waiting;
-    for (const auto& other : found)
-      if (!other.sighting.holds) ++waiting[other.sighting.lock];
-    std::vector<const NodeSighting*> holders;
-    for (const auto& other : found)
-      if (other.sighting.holds) holders.push_back(&other);
-    std::sort(holders.begin(), holders.end(), [](const auto* a, const auto* b) {
-      return std::pair(std::string_view(a->sighting.lock), b->sighting.fence) <
-             std::pair(std::string_view(b->sighting.lock), a->sighting.fence);
-    });
-    out.array(holders.size());
-    for (const auto* holder : holders) write_holder(out, *holder, waiting[holder->sighting.lock]);
-  });
-}
+void locks(Connection& connection, Arguments) { ask(connection, "", write_locks); }
 
 void members(Connection& connection, Arguments) {
-  auto& out = connection.reply();
-  const auto& view = connection.host().view();
-  out.array(view.size());
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    const auto& member = view.members[i];
-    out.map(9);
-    Pairs pairs{out};
-    pairs.integer("index", i);
-    pairs.text("name", member.name);
-    pairs.integer("id", member.id);
-    pairs.integer("pid", static_cast<std::uint64_t>(member.pid));
-    pairs.text("peer", member.peer_address);
-    pairs.text("client", member.client_address);
-    pairs.text("socket", member.client_socket);
-    pairs.text("http", member.http_address);
-    out.bulk("self");
-    out.boolean(member.id == connection.host().self().id);
-  }
+  write_members(connection.reply(), connection.host());
 }
 
 constexpr std::array all = {

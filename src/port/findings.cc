@@ -1,0 +1,65 @@
+#include "port/findings.h"
+
+#include <algorithm>
+
+namespace turno::port {
+
+namespace {
+
+using Kind = Sighting::Kind;
+
+void add(LockFindings& lock, const NodeSighting& found) {
+  const auto& sighting = found.sighting;
+  if (sighting.is(Kind::waits)) lock.waiters.push_back(&found);
+  // Two can be seen when the lock changed hands between two answers: the larger fence is later.
+  if (sighting.is(Kind::holds) &&
+      (lock.holder == nullptr || sighting.fence > lock.holder->sighting.fence))
+    lock.holder = &found;
+  if (sighting.is(Kind::kept)) lock.kept = &found;
+  if (sighting.is(Kind::noted)) lock.noted = &found;
+}
+
+void conclude(LockFindings& lock) {
+  if (lock.holder != nullptr) lock.kept = lock.noted = nullptr;
+  if (lock.kept != nullptr) lock.noted = nullptr;
+  std::stable_sort(
+      lock.waiters.begin(), lock.waiters.end(),
+      [](const auto* one, const auto* other) { return one->sighting.age > other->sighting.age; });
+}
+
+}  // namespace
+
+LockFindings put_in_order(std::span<const NodeSighting> found) {
+  LockFindings lock;
+  for (const auto& each : found) add(lock, each);
+  conclude(lock);
+  return lock;
+}
+
+std::map<std::string_view, LockFindings> put_in_order(const Findings& findings) {
+  std::map<std::string_view, LockFindings> locks;
+  for (const auto& each : findings.found) add(locks[each.sighting.lock], each);
+  for (auto& [name, lock] : locks) conclude(lock);
+  return locks;
+}
+
+std::string describe_silent(std::span<const SilentMember> silent) {
+  std::string text;
+  for (const auto& [name, pid, state] : silent)
+    text += (text.empty() ? "" : "; ") + cluster::describe_process(name, pid, state) +
+            " did not answer: " + cluster::remedy(pid, state);
+  return text;
+}
+
+std::vector<QuietMember> quiet_members(const Host& host) {
+  std::vector<QuietMember> quiet;
+  for (const auto& member : host.view().members) {
+    const auto link = host.peers().link(member.id);
+    if (!link || link->quiet_for() < silent_after) continue;
+    quiet.push_back({{member.name, member.pid, cluster::process_state(member.pid)},
+                     std::chrono::duration_cast<std::chrono::milliseconds>(link->quiet_for())});
+  }
+  return quiet;
+}
+
+}  // namespace turno::port

@@ -1,0 +1,125 @@
+#include "port/resp/lock_replies.h"
+
+#include <fmt/format.h>
+
+#include "port/findings.h"
+
+namespace turno::port {
+
+namespace {
+
+std::uint64_t ms(const NodeSighting& seen) {
+  return static_cast<std::uint64_t>(seen.sighting.age.count());
+}
+
+// REQUIRES: it is not free. `more` pairs follow.
+void write_lock(wire::ReplyWriter& out, std::string_view name, const LockFindings& lock,
+                std::uint64_t waiting, std::size_t more = 0) {
+  Pairs pairs{out};
+  const auto begin = [&](std::size_t own, const NodeSighting& seen) {
+    out.map(own + more);
+    pairs.text("name", name);
+    pairs.text("node", seen.node);
+  };
+  if (const auto* holder = lock.holder) {
+    begin(7, *holder);
+    pairs.integer("session", holder->sighting.session);
+    pairs.text("client", holder->sighting.client);
+    pairs.integer("fence", holder->sighting.fence.value);
+    pairs.integer("held_ms", ms(*holder));
+  } else if (const auto* kept = lock.kept) {
+    begin(5, *kept);
+    pairs.text("kept_for", kept->sighting.client);
+    pairs.integer("free_in_ms", ms(*kept));
+  } else {
+    begin(5, *lock.noted);
+    pairs.text("told_by", lock.noted->sighting.client);
+    pairs.integer("told_ms", ms(*lock.noted));
+  }
+  pairs.integer("waiting", waiting);
+}
+
+void write_silent(wire::ReplyWriter& out, const SilentMember& silent) {
+  out.map(3);
+  Pairs pairs{out};
+  pairs.text("silent", silent.name);
+  pairs.integer("pid", static_cast<std::uint64_t>(silent.pid));
+  pairs.text("state", cluster::text_of(silent.state));
+}
+
+// At the end of a list: what may be missing in it.
+std::size_t gaps(const Findings& findings) { return findings.silent.size() + findings.cut.size(); }
+void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
+  for (const auto& silent : findings.silent) write_silent(out, silent);
+  for (const auto& node : findings.cut) {
+    out.map(1);
+    Pairs{out}.text("cut", node);
+  }
+}
+
+}  // namespace
+
+void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
+  const auto lock = put_in_order(findings.found);
+  if (lock.is_free() && findings.complete()) return out.null();
+  if (lock.is_free())
+    return out.error(
+        "INCOMPLETE",
+        fmt::format("nobody that answered holds '{}', but it may be held elsewhere; {}", name,
+                    describe_silent(findings.silent)));
+  write_lock(out, name, lock, findings.waiting, findings.complete() ? 1 : 2);
+  Pairs{out}.boolean("complete", findings.complete());
+  if (findings.complete()) return;
+  out.bulk("silent");
+  out.array(findings.silent.size());
+  for (const auto& silent : findings.silent) write_silent(out, silent);
+}
+
+void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& findings) {
+  const auto lock = put_in_order(findings.found);
+  out.array(lock.waiters.size() + gaps(findings));
+  std::uint64_t position = 0;
+  for (const auto* waiter : lock.waiters) {
+    out.map(5);
+    Pairs pairs{out};
+    pairs.text("node", waiter->node);
+    pairs.integer("session", waiter->sighting.session);
+    pairs.text("client", waiter->sighting.client);
+    pairs.integer("waiting_ms", ms(*waiter));
+    pairs.integer("position", ++position);
+  }
+  write_gaps(out, findings);
+}
+
+void write_locks(wire::ReplyWriter& out, std::string_view, const Findings& findings) {
+  auto locks = put_in_order(findings);
+  std::erase_if(locks, [](const auto& each) { return each.second.is_free(); });
+  out.array(locks.size() + gaps(findings));
+  for (const auto& [name, lock] : locks) write_lock(out, name, lock, lock.waiters.size());
+  write_gaps(out, findings);
+}
+
+void write_members(wire::ReplyWriter& out, const Host& host) {
+  const auto& view = host.view();
+  out.array(view.size());
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const auto& member = view.members[i];
+    const auto link = host.peers().link(member.id);
+    const auto quiet = link ? link->quiet_for() : Clock::duration::zero();
+    out.map(11);
+    Pairs pairs{out};
+    pairs.integer("index", i);
+    pairs.text("name", member.name);
+    pairs.integer("id", member.id);
+    pairs.integer("pid", static_cast<std::uint64_t>(member.pid));
+    pairs.text("peer", member.peer_address);
+    pairs.text("client", member.client_address);
+    pairs.text("socket", member.client_socket);
+    pairs.text("http", member.http_address);
+    pairs.boolean("self", member.id == host.self().id);
+    pairs.integer("quiet_ms", static_cast<std::uint64_t>(quiet / std::chrono::milliseconds(1)));
+    pairs.text("process", cluster::text_of(cluster::process_state(member.pid)));
+  }
+}
+
+}  // namespace turno::port
