@@ -19,7 +19,8 @@
 
 namespace turno {
 
-// Who holds a lock, as the node sees it.
+// Who holds a lock, as the node sees it. If `kept_for` or `told_by` is not empty no session is
+// known to hold it, and there is no session, client or fence.
 struct Holder {
   std::string node;
   std::string session;
@@ -27,6 +28,11 @@ struct Holder {
   std::uint64_t fence = 0;
   std::chrono::milliseconds held{0};
   std::uint64_t waiting = 0;  // how many wait for it
+
+  std::string kept_for;  // nodes that died: their clients may still use it
+  std::chrono::milliseconds free_in{0};
+  // `node` does not answer. It has told this node, `held` ago, that it has the lock.
+  std::string told_by;
 };
 
 class Client final : public Service {
@@ -57,7 +63,8 @@ class Client final : public Service {
 
   // Of the last connection: another one is another session.
   [[nodiscard]] Identity identity() const;
-  // Nothing if the lock is free. The node asks all others, so that it can take a while.
+  // Nothing if the lock is free. The node asks all others, so that it can take a while. If one of
+  // them does not answer, and none of the others has the lock, the error is `unavailable`.
   [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name);
 
   using Service::acquire;

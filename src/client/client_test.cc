@@ -146,6 +146,31 @@ TEST_F(Conversation, ATimeoutNamesTheHolder) {
             "3.2 s");
 }
 
+TEST_F(Conversation, ATimeoutNamesWhoDidNotAnswer) {
+  auto result = acquire("gate", {.timeout = milliseconds(50)});
+  EXPECT_THAT(node.next(), HasSubstr("LOCK gate ASYNC TIMEOUT "));
+  node.say(":1\r\n" + timed_out("gate", 1));
+  EXPECT_EQ(node.next(), "WHO gate");
+  node.say("-INCOMPLETE nobody that answered holds 'gate'; n3 (pid 7, stopped) did not answer\r\n");
+  EXPECT_EQ(soon(result).error().message,
+            "lock 'gate' was not acquired within 50 ms; nobody that answered holds 'gate'; n3 (pid "
+            "7, stopped) did not answer");
+}
+
+TEST_F(Conversation, ATimeoutTellsOfTheDeadAndOfTheSilent) {
+  const auto told = [&](const std::string& answer) {
+    auto result = acquire("gate", {.timeout = milliseconds(50)});
+    EXPECT_THAT(node.next(), HasSubstr("LOCK gate ASYNC TIMEOUT "));
+    node.say(":1\r\n" + timed_out("gate", 1));
+    EXPECT_EQ(node.next(), "WHO gate");
+    node.say(answer);
+    return soon(result).error().message;
+  };
+  EXPECT_THAT(told("%3\r\n" + bulk("node") + bulk("n2") + bulk("kept_for") + bulk("n4") +
+                   bulk("free_in_ms") + number(800)),
+              HasSubstr("; kept for the clients of n4, which crashed; free in 0.8 s"));
+}
+
 TEST_F(Conversation, RefusalsAreTold) {
   auto result = acquire("gate");
   EXPECT_EQ(node.next(), "LOCK gate ASYNC");

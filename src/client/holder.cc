@@ -9,6 +9,8 @@ namespace {
 
 using wire::Reply;
 
+constexpr std::string_view incomplete = "INCOMPLETE ";
+
 std::string text_of(const Reply& reply) {
   return reply.kind == Reply::Kind::integer ? std::to_string(reply.integer) : reply.text;
 }
@@ -30,6 +32,8 @@ std::string seconds(std::chrono::milliseconds time) {
 
 tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
   if (reply.is_null()) return std::nullopt;
+  if (reply.is_error() && reply.text.starts_with(incomplete))
+    return tl::unexpected(Error{Error::Code::unavailable, reply.text.substr(incomplete.size())});
   if (reply.is_error()) return tl::unexpected(Error{Error::Code::refused, reply.text});
   if (reply.kind != Reply::Kind::map || reply.elements.size() % 2 != 0)
     return tl::unexpected(
@@ -43,7 +47,11 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
     if (key == "client") holder.client = text_of(value);
     if (key == "fence") holder.fence = number_of(value);
     if (key == "waiting") holder.waiting = number_of(value);
-    if (key == "held_ms") holder.held = std::chrono::milliseconds(number_of(value));
+    if (key == "held_ms" || key == "told_ms")
+      holder.held = std::chrono::milliseconds(number_of(value));
+    if (key == "kept_for") holder.kept_for = text_of(value);
+    if (key == "free_in_ms") holder.free_in = std::chrono::milliseconds(number_of(value));
+    if (key == "told_by") holder.told_by = text_of(value);
   }
   return holder;
 }
@@ -58,9 +66,18 @@ Client::Identity identity_from(const Reply& hello) {
 }
 
 std::string describe(const Holder& holder) {
-  auto text = "held by node " + holder.node + ", session " + holder.session;
-  if (!holder.client.empty()) text += " (" + holder.client + ")";
-  text += ", for " + seconds(holder.held);
+  std::string text;
+  if (!holder.kept_for.empty()) {
+    text = "kept for the clients of " + holder.kept_for + ", which crashed; free in " +
+           seconds(holder.free_in);
+  } else if (!holder.told_by.empty()) {
+    text = "perhaps held at node " + holder.node + ", which does not answer; it told " +
+           holder.told_by + " so " + seconds(holder.held) + " ago";
+  } else {
+    text = "held by node " + holder.node + ", session " + holder.session;
+    if (!holder.client.empty()) text += " (" + holder.client + ")";
+    text += ", for " + seconds(holder.held);
+  }
   if (holder.waiting > 0)
     text += "; " + std::to_string(holder.waiting) + (holder.waiting == 1 ? " waits" : " wait");
   return text;

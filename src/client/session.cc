@@ -167,6 +167,8 @@ std::string Client::Session::holder_of(const std::string& name) {
   const auto reply = call({"WHO", name});
   if (!reply) return {};
   const auto holder = client::holder_from(*reply);
+  if (!holder && holder.error().code == Error::Code::unavailable)
+    return "; " + holder.error().message;
   if (!holder || !*holder) return {};
   return "; " + client::describe(**holder);
 }

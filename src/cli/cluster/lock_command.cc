@@ -66,9 +66,13 @@ Acquisition acquire(const std::string& address, const LockOptions& options, cons
   auto client = Client::connect(address, {.name = "turno-lock/" + std::to_string(::getpid())});
   if (!client) return {nullptr, tl::unexpected(std::move(client.error()))};
   auto grant = (*client)->acquire(options.name, request, stop);
-  if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0))
-    if (const auto holder = (*client)->who(options.name); holder && *holder)
+  if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
+    const auto holder = (*client)->who(options.name);
+    if (holder && *holder)
       grant.error().message = "lock '" + options.name + "' is " + client::describe(**holder);
+    if (!holder && holder.error().code == Error::Code::unavailable)
+      grant.error().message += "; " + holder.error().message;
+  }
   return {std::move(*client), std::move(grant)};
 }
 
@@ -140,6 +144,7 @@ int run_under(const Client& client, Grant& grant, const Request& request, millis
 
 int lock_and_run(const LockOptions& options, const std::vector<std::string>& command) {
   const Voice voice(options);
+  if (options.name.empty()) throw UsageError("a lock needs a name");
   if (command.empty())
     throw UsageError("lock needs a command to run: turno lock " + options.name + " -- COMMAND");
   Request request;

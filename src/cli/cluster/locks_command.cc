@@ -1,7 +1,7 @@
 // turno locks, turno waiters, turno why: who holds what, and who waits for it.
 #include <fmt/core.h>
 
-#include <charconv>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -19,6 +19,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
+struct LocksQuestion : AskOptions {
+  bool names = false;
+};
+
 struct LockQuestion : AskOptions {
   std::string name;
 };
@@ -27,13 +31,27 @@ std::string named(const std::string& client) {
   return client.empty() ? "(unnamed)" : printable(client);
 }
 
-Json holder_json(const Holder& holder) {
-  return Json()
-      .add("client", printable(holder.client))
-      .add("node", printable(holder.node))
-      .add("session", printable(holder.session))
-      .add("fence", holder.fence)
-      .add("held_ms", holder.held.count());
+// Adds who has it: a holder, or what is known in its place.
+void add_holder(Json& json, const Holder& holder) {
+  if (!holder.kept_for.empty()) {
+    json.add(
+        "kept",
+        Json().add("for", printable(holder.kept_for)).add("free_in_ms", holder.free_in.count()));
+    return;
+  }
+  if (!holder.told_by.empty()) {
+    json.add("perhaps_held", Json()
+                                 .add("node", printable(holder.node))
+                                 .add("told_by", printable(holder.told_by))
+                                 .add("told_ms", holder.held.count()));
+    return;
+  }
+  json.add("holder", Json()
+                         .add("client", printable(holder.client))
+                         .add("node", printable(holder.node))
+                         .add("session", printable(holder.session))
+                         .add("fence", holder.fence)
+                         .add("held_ms", holder.held.count()));
 }
 
 Json waiter_json(const WaitingClient& waiter, std::size_t position) {
@@ -45,31 +63,63 @@ Json waiter_json(const WaitingClient& waiter, std::size_t position) {
       .add("waiting_ms", waiter.waiting.count());
 }
 
-int locks(const AskOptions& options) {
+std::vector<std::string> row_of(const std::string& name, const Holder& holder) {
+  const auto waiting = std::to_string(holder.waiting);
+  if (!holder.kept_for.empty())
+    return {printable(name),
+            "(kept for " + printable(holder.kept_for) + ")",
+            "-",
+            "-",
+            "-",
+            "free in " + readable(holder.free_in),
+            waiting};
+  if (!holder.told_by.empty())
+    return {printable(name),
+            "(perhaps)",
+            printable(holder.node),
+            "-",
+            "-",
+            "told " + readable(holder.held) + " ago",
+            waiting};
+  return {printable(name),
+          named(holder.client),
+          printable(holder.node),
+          printable(holder.session),
+          std::to_string(holder.fence),
+          readable(holder.held),
+          waiting};
+}
+
+int locks(const LocksQuestion& options) {
   auto query = NodeQuery::reach(options.node, options.directory);
   if (!query) return complain(query.error());
   const auto held = query->locks();
   if (!held) return complain(held.error());
   if (options.json) {
     std::vector<Json> list;
-    for (const auto& [name, holder] : *held) {
+    for (const auto& [name, holder] : held->list) {
       auto json = Json().add("name", printable(name));
-      list.push_back(json.add("holder", holder_json(holder)).add("waiting", holder.waiting));
+      add_holder(json, holder);
+      list.push_back(json.add("waiting", holder.waiting));
     }
-    fmt::print("{}\n", Json().add("locks", list).text());
-    return 0;
+    auto json = Json().add("locks", list);
+    add_gaps(json, held->gaps);
+    fmt::print("{}\n", json.text());
+    return status_of(held->gaps);
   }
-  if (held->empty()) {
-    fmt::print("No lock is held.\n");
-    return 0;
+  if (options.names) {
+    for (const auto& [name, holder] : held->list) fmt::print("{}\n", printable(name));
+    return tell_gaps(held->gaps);
+  }
+  if (held->list.empty()) {
+    fmt::print("{}\n", held->gaps.complete() ? "No lock is held."
+                                             : "No lock is held at the nodes that answered.");
+    return tell_gaps(held->gaps);
   }
   Table table({"lock", "held by", "node", "session", "fence", "for", "waiting"});
-  for (const auto& [name, holder] : *held)
-    table.add({printable(name), named(holder.client), printable(holder.node),
-               printable(holder.session), std::to_string(holder.fence), readable(holder.held),
-               std::to_string(holder.waiting)});
+  for (const auto& [name, holder] : held->list) table.add(row_of(name, holder));
   fmt::print("{}", table.text());
-  return 0;
+  return tell_gaps(held->gaps);
 }
 
 std::vector<Json> list_of(const std::vector<WaitingClient>& waiters) {
@@ -85,22 +135,24 @@ int waiters(const LockQuestion& options) {
   const auto found = query->waiters(options.name);
   if (!found) return complain(found.error());
   if (options.json) {
-    fmt::print("{}\n",
-               Json().add("name", printable(options.name)).add("waiters", list_of(*found)).text());
-    return 0;
+    auto json = Json().add("name", printable(options.name)).add("waiters", list_of(found->list));
+    add_gaps(json, found->gaps);
+    fmt::print("{}\n", json.text());
+    return status_of(found->gaps);
   }
-  if (found->empty()) {
-    fmt::print("Nobody waits for '{}'.\n", printable(options.name));
-    return 0;
+  if (found->list.empty()) {
+    fmt::print("Nobody waits for '{}'{}.\n", printable(options.name),
+               found->gaps.complete() ? "" : " at the nodes that answered");
+    return tell_gaps(found->gaps);
   }
   Table table({"#", "waiting", "node", "session", "for"});
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    const auto& waiter = (*found)[i];
+  for (std::size_t i = 0; i < found->list.size(); ++i) {
+    const auto& waiter = found->list[i];
     table.add({std::to_string(i + 1), named(waiter.client), printable(waiter.node),
                std::to_string(waiter.session), readable(waiter.waiting)});
   }
   fmt::print("{}", table.text());
-  return 0;
+  return tell_gaps(found->gaps);
 }
 
 // ---- why
@@ -109,23 +161,37 @@ struct Situation {
   std::string name;
   std::optional<Holder> holder;
   std::vector<WaitingClient> waiters;
+  Gaps gaps;
   std::optional<cluster::Member> holder_node;
   bool ready = true;  // the node that was asked knows of all locks
   milliseconds lock_delay{0};
+
+  [[nodiscard]] bool surely_free() const { return !holder && gaps.complete() && ready; }
 };
+
+// Who holds and who waits are two questions. If somebody began to answer in between, they are asked
+// again.
+tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
+  for (int i = 0; i < 3; ++i) {
+    auto who = query.who(now.name);
+    if (!who) return tl::unexpected(who.error());
+    auto waiters = query.waiters(now.name);
+    if (!waiters) return tl::unexpected(waiters.error());
+    now.holder = std::move(who->holder);
+    now.waiters = std::move(waiters->list);
+    now.gaps = std::move(waiters->gaps);
+    if (now.holder || who->complete == now.gaps.complete()) return {};
+  }
+  return tl::unexpected(Error{Error::Code::unavailable, "nodes come and go; ask again"});
+}
 
 tl::expected<Situation, Error> situation(NodeQuery& query, const std::string& name) {
   Situation now{.name = name};
-  auto holder = query.who(name);
-  if (!holder) return tl::unexpected(holder.error());
-  auto waiters = query.waiters(name);
-  if (!waiters) return tl::unexpected(waiters.error());
+  if (const auto asked = ask_twice(query, now); !asked) return tl::unexpected(asked.error());
   const auto info = query.info();
   if (!info) return tl::unexpected(info.error());
   const auto members = query.members();
   if (!members) return tl::unexpected(members.error());
-  now.holder = std::move(*holder);
-  now.waiters = std::move(*waiters);
   now.ready = info->number("ready") == 1;
   now.lock_delay = milliseconds(info->number("lock_delay_ms"));
   for (const auto& member : *members)
@@ -133,35 +199,28 @@ tl::expected<Situation, Error> situation(NodeQuery& query, const std::string& na
   return now;
 }
 
-// turno lock names its session after its process.
-std::optional<int> process_of(std::string_view client) {
-  constexpr std::string_view prefix = "turno-lock/";
-  if (!client.starts_with(prefix)) return std::nullopt;
-  client.remove_prefix(prefix.size());
-  int pid = 0;
-  const auto [end, error] = std::from_chars(client.data(), client.data() + client.size(), pid);
-  if (error != std::errc() || end != client.data() + client.size()) return std::nullopt;
-  return pid;
-}
-
-// No session has it: its home keeps it for a node that died, and says for which and how long.
-bool is_kept(const Situation& now) { return now.holder && now.holder->session == "0"; }
-
 void explain_holder(const Situation& now) {
   const auto& holder = *now.holder;
-  if (is_kept(now)) {
-    fmt::print("'{}' is {}: the clients of a node that died may still use it.\n",
-               printable(now.name), printable(holder.client));
-    return;
+  const auto name = printable(now.name);
+  if (!holder.kept_for.empty()) {
+    fmt::print("'{}' is kept for {}, free in {}: clients of a node that died may still use it.\n",
+               name, printable(holder.kept_for), readable(holder.free_in));
+  } else if (!holder.told_by.empty()) {
+    fmt::print("'{}' is perhaps held at {}: it told {} so {} ago, and does not answer now.\n", name,
+               printable(holder.node), printable(holder.told_by), readable(holder.held));
+  } else {
+    fmt::print("'{}' is held by {}, session {} at {}, for {} (fence {}).\n", name,
+               named(holder.client), printable(holder.session), printable(holder.node),
+               readable(holder.held), holder.fence);
   }
-  fmt::print("'{}' is held by {}, session {} at {}, for {} (fence {}).\n", printable(now.name),
-             named(holder.client), printable(holder.session), printable(holder.node),
-             readable(holder.held), holder.fence);
 }
 
 void explain_free(const Situation& now) {
   const auto name = printable(now.name);
-  if (!now.ready) {
+  if (!now.gaps.complete()) {
+    fmt::print("Nobody that answered holds '{}', but it may be held elsewhere: not all answered.\n",
+               name);
+  } else if (!now.ready) {
     fmt::print(
         "Nobody is known to hold '{}', but the node that was asked does not know of all "
         "locks yet:\na node joined, left or crashed a moment ago. Ask again.\n",
@@ -177,14 +236,22 @@ void explain_free(const Situation& now) {
   }
 }
 
+void explain_gaps(const Situation& now) {
+  if (!now.gaps.complete()) fmt::print("\n");
+  for (const auto& node : now.gaps.silent) fmt::print("{}\n", describe(node));
+  for (const auto& node : now.gaps.cut)
+    fmt::print("More wait at {} than it tells at once.\n", printable(node));
+}
+
 void explain_waiters(const Situation& now) {
   if (now.waiters.empty()) {
     if (now.holder) fmt::print("Nobody waits for it.\n");
     return;
   }
-  fmt::print(
-      "\n{} for it, the longest waiting first:\n",
-      now.waiters.size() == 1 ? "One waits" : counted(now.waiters.size(), "client") + " wait");
+  const auto count =
+      now.holder ? std::max(now.holder->waiting, now.waiters.size()) : now.waiters.size();
+  fmt::print("\n{} for it, the longest waiting first:\n",
+             count == 1 ? "One waits" : counted(count, "client") + " wait");
   std::size_t position = 0;
   for (const auto& waiter : now.waiters)
     fmt::print("  {}. {}, session {} at {}, for {}\n", ++position, named(waiter.client),
@@ -195,28 +262,33 @@ void explain_waiters(const Situation& now) {
 }
 
 void advise(const Situation& now) {
-  fmt::print("\n");
   if (!now.holder) {
-    if (now.waiters.empty() && now.ready)
-      fmt::print("Take it: {} lock {} -- COMMAND\n", program(), shell_word(printable(now.name)));
+    if (now.waiters.empty() && now.surely_free())
+      fmt::print("\nTake it: {} lock {} -- COMMAND\n", program(), shell_word(printable(now.name)));
     return;
   }
-  if (is_kept(now)) {
-    fmt::print("It becomes free by itself, when the lock delay is over.\n");
+  if (!now.holder->told_by.empty()) return;  // what to do was said of who does not answer
+  if (!now.holder->kept_for.empty()) {
+    fmt::print("\nIt becomes free by itself, when the lock delay is over.\n");
     return;
   }
   fmt::print(
-      "It becomes free when its holder unlocks it, disconnects, or lets its time to live run "
+      "\nIt becomes free when its holder unlocks it, disconnects, or lets its time to live run "
       "out.\n");
-  if (const auto pid = process_of(now.holder->client)) {
-    fmt::print(
-        "The holder is process {0}, on the machine from which it connected to {1}:\n"
-        "  ps -p {0}       what it is\n  kill {0}        end it and its command; the lock is "
-        "free then\n",
-        *pid, printable(now.holder->node));
-  } else if (now.holder_node) {
-    fmt::print("The holder is a client of {} (pid {}, {}).\n", printable(now.holder->node),
-               now.holder_node->pid, printable(now.holder_node->client_address));
+  if (now.holder_node)
+    fmt::print("The holder calls itself {} and is a client of {} (pid {}, {}).\n",
+               named(now.holder->client), printable(now.holder->node), now.holder_node->pid,
+               printable(now.holder_node->client_address));
+}
+
+// True: held, or kept for the dead. Null: not known.
+void add_held(Json& json, const Situation& now) {
+  if (now.holder && now.holder->told_by.empty()) {
+    json.add("held", true);
+  } else if (now.surely_free()) {
+    json.add("held", false);
+  } else {
+    json.add("held", nullptr);
   }
 }
 
@@ -227,15 +299,19 @@ int why(const LockQuestion& options) {
   if (!now) return complain(now.error());
   if (options.json) {
     Json json;
-    json.add("name", printable(now->name)).add("held", now->holder.has_value());
-    if (now->holder) json.add("holder", holder_json(*now->holder));
-    fmt::print("{}\n", json.add("waiters", list_of(now->waiters)).add("ready", now->ready).text());
-    return 0;
+    json.add("name", printable(now->name));
+    add_held(json, *now);
+    if (now->holder) add_holder(json, *now->holder);
+    json.add("waiters", list_of(now->waiters)).add("ready", now->ready);
+    add_gaps(json, now->gaps);
+    fmt::print("{}\n", json.text());
+    return status_of(now->gaps);
   }
   now->holder ? explain_holder(*now) : explain_free(*now);
   explain_waiters(*now);
+  explain_gaps(*now);
   advise(*now);
-  return 0;
+  return status_of(now->gaps);
 }
 
 void add_question(Command app, Job& job, const char* command_name, const char* title,
@@ -252,8 +328,9 @@ void add_question(Command app, Job& job, const char* command_name, const char* t
 
 void add_locks(Command app, Job& job) {
   auto command = app.add_subcommand("locks", "List the locks that are held");
-  auto options = std::make_shared<AskOptions>();
+  auto options = std::make_shared<LocksQuestion>();
   options->add_to(command);
+  command.add_flag("--names", options->names, "Print the names only, one a line");
   command.footer("\nAt most 1000 of each node are listed.\n\nExample:\n  turno locks --json\n");
   command.callback([&job, options] { job = [options] { return locks(*options); }; });
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "cli/cluster/cluster_directory.h"
+#include "cli/cluster/local_members.h"
 #include "cli/cluster/node_address.h"
 #include "client/holder.h"
 
@@ -43,6 +45,18 @@ class Fields {
   const Reply& map_;
 };
 
+// An element of a list that tells what may be missing in it.
+bool take_gap(const Reply& element, Gaps& gaps) {
+  const Fields fields(element);
+  const auto silent = fields.text("silent"), cut = fields.text("cut");
+  if (!silent.empty())
+    gaps.silent.push_back({.name = silent,
+                           .pid = fields.number("pid"),
+                           .state = cluster::process_state_named(fields.text("state"))});
+  if (!cut.empty()) gaps.cut.push_back(cut);
+  return !silent.empty() || !cut.empty();
+}
+
 }  // namespace
 
 NodeInfo::NodeInfo(std::string_view text) {
@@ -80,7 +94,14 @@ tl::expected<NodeQuery, Error> NodeQuery::reach(const std::string& node_option,
   if (!addresses) return tl::unexpected(addresses.error());
   tl::expected<NodeQuery, Error> query = tl::unexpected(Error{});
   for (const auto& address : *addresses)
-    if (query = open(address, for_all); query) break;
+    if (query = open(address, for_all); query) return query;
+  if (!node_option.empty()) return query;
+  // None answers: what the kernel says of those of this machine.
+  const auto view = live_members(cluster_directory(directory));
+  for (const auto& member : view ? view->members : std::vector<cluster::Member>())
+    if (std::find(addresses->begin(), addresses->end(), client_address(member)) != addresses->end())
+      query.error().message +=
+          "; " + describe(SilentNode{member.name, member.pid, cluster::process_state(member.pid)});
   return query;
 }
 
@@ -126,34 +147,55 @@ tl::expected<std::vector<cluster::Member>, Error> NodeQuery::members() {
   return members;
 }
 
-tl::expected<std::vector<HeldLock>, Error> NodeQuery::locks() {
+tl::expected<std::vector<MemberState>, Error> NodeQuery::member_states() {
+  const auto replies = list({"MEMBERS"});
+  if (!replies) return tl::unexpected(replies.error());
+  std::vector<MemberState> states;
+  for (const auto& reply : *replies) {
+    const Fields fields(reply);
+    states.push_back({.name = fields.text("name"),
+                      .process = cluster::process_state_named(fields.text("process")),
+                      .quiet = milliseconds(fields.number("quiet_ms"))});
+  }
+  return states;
+}
+
+tl::expected<Answer<HeldLock>, Error> NodeQuery::locks() {
   const auto replies = list({"LOCKS"});
   if (!replies) return tl::unexpected(replies.error());
-  std::vector<HeldLock> locks;
+  Answer<HeldLock> locks;
   for (const auto& reply : *replies) {
+    if (take_gap(reply, locks.gaps)) continue;
     auto holder = client::holder_from(reply);
     if (!holder) return tl::unexpected(holder.error());
-    if (*holder) locks.push_back({Fields(reply).text("name"), std::move(**holder)});
+    if (*holder) locks.list.push_back({Fields(reply).text("name"), std::move(**holder)});
   }
   return locks;
 }
 
-tl::expected<std::optional<Holder>, Error> NodeQuery::who(std::string_view name) {
-  const auto reply = call({"WHO", name});
-  if (!reply) return tl::unexpected(reply.error());
-  return client::holder_from(*reply);
+tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name) {
+  const auto reply = connection_->call({"WHO", name}, patience_);
+  if (!reply)
+    return tl::unexpected(Error{reply.error().code, address_ + ": " + reply.error().message});
+  const auto holder = client::holder_from(*reply);
+  if (!holder && holder.error().code == Error::Code::unavailable)
+    return WhoAnswer{.complete = false};
+  if (!holder)
+    return tl::unexpected(Error{holder.error().code, address_ + ": " + holder.error().message});
+  return WhoAnswer{.holder = *holder};
 }
 
-tl::expected<std::vector<WaitingClient>, Error> NodeQuery::waiters(std::string_view name) {
+tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view name) {
   const auto replies = list({"WAITERS", name});
   if (!replies) return tl::unexpected(replies.error());
-  std::vector<WaitingClient> waiters;
+  Answer<WaitingClient> waiters;
   for (const auto& reply : *replies) {
+    if (take_gap(reply, waiters.gaps)) continue;
     const Fields fields(reply);
-    waiters.push_back({.node = fields.text("node"),
-                       .client = fields.text("client"),
-                       .session = static_cast<std::uint64_t>(fields.number("session")),
-                       .waiting = milliseconds(fields.number("waiting_ms"))});
+    waiters.list.push_back({.node = fields.text("node"),
+                            .client = fields.text("client"),
+                            .session = static_cast<std::uint64_t>(fields.number("session")),
+                            .waiting = milliseconds(fields.number("waiting_ms"))});
   }
   return waiters;
 }

@@ -11,6 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "cli/cluster/gaps.h"
 #include "client/connection.h"
 #include "cluster/view.h"
 #include "turno/client.h"
@@ -27,6 +28,25 @@ struct WaitingClient {
   std::string node, client;
   std::uint64_t session = 0;
   std::chrono::milliseconds waiting{0};
+};
+
+template <class T>
+struct Answer {
+  std::vector<T> list;
+  Gaps gaps;
+};
+
+// Who holds one lock.
+struct WhoAnswer {
+  std::optional<Holder> holder;
+  bool complete = true;  // if not, and there is no holder: some member that did not answer may be
+};
+
+// What a node knows of a member without asking it.
+struct MemberState {
+  std::string name;
+  cluster::ProcessState process{};
+  std::chrono::milliseconds quiet{0};  // since it was heard of
 };
 
 // What a node tells about itself: the lines "key:value" of INFO.
@@ -56,9 +76,10 @@ class NodeQuery {
 
   tl::expected<NodeInfo, Error> info();
   tl::expected<std::vector<cluster::Member>, Error> members();
-  tl::expected<std::vector<HeldLock>, Error> locks();
-  tl::expected<std::optional<Holder>, Error> who(std::string_view name);
-  tl::expected<std::vector<WaitingClient>, Error> waiters(std::string_view name);
+  tl::expected<std::vector<MemberState>, Error> member_states();
+  tl::expected<Answer<HeldLock>, Error> locks();
+  tl::expected<WhoAnswer, Error> who(std::string_view name);
+  tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name);
 
  private:
   NodeQuery(std::string address, std::chrono::milliseconds patience,

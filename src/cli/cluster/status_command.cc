@@ -2,7 +2,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <future>
 #include <memory>
 #include <optional>
@@ -42,12 +45,64 @@ struct Seen {
   cluster::Member member;
   std::optional<NodeInfo> info;
   std::uint64_t clients = 0;  // connected, without us
+  MemberState known{};        // to the node that was asked first
 
   [[nodiscard]] std::string state() const {
     if (!info) return "no answer";
     return info->number("ready") == 1 ? "ready" : "recovering";
   }
 };
+
+// A member that died, as the living remember it.
+struct Crash {
+  std::string name;
+  std::uint64_t pid = 0, epoch = 0;
+  std::chrono::system_clock::time_point at;
+};
+
+// "crashed0:pid=7,epoch=4,at_ms=1700000000000,name=node-2"
+std::vector<Crash> crashes_in(const NodeInfo& info) {
+  std::vector<Crash> crashes;
+  for (std::size_t i = 0;; ++i) {
+    const auto line = info.text(fmt::format("crashed{}", i));
+    if (line.empty()) return crashes;
+    const auto field = [&](const std::string& key) {
+      const auto at = ("," + line).find("," + key + "=");
+      return at == std::string::npos ? std::string() : line.substr(at + key.size() + 1);
+    };
+    const auto number = [&](const std::string& key) {
+      return std::strtoull(field(key).c_str(), nullptr, 10);
+    };
+    crashes.push_back({.name = field("name"),
+                       .pid = number("pid"),
+                       .epoch = number("epoch"),
+                       .at = std::chrono::system_clock::time_point(milliseconds(number("at_ms")))});
+  }
+}
+
+std::string time_text(std::chrono::system_clock::time_point at) {
+  const auto seconds = std::chrono::system_clock::to_time_t(at);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+// What is wrong, a line for each thing.
+void print_troubles(const NodeInfo& asked, const std::vector<Seen>& all) {
+  for (const auto& each : all)
+    if (!each.info)
+      fmt::print("{}\n",
+                 describe(SilentNode{each.member.name, each.member.pid, each.known.process}));
+  if (const auto trouble = asked.text("registry_trouble"); !trouble.empty())
+    fmt::print("The members stay as they are, though some may have died: {}\n", printable(trouble));
+  for (const auto& crash : crashes_in(asked)) {
+    const auto ago = std::chrono::system_clock::now() - crash.at;
+    fmt::print("crashed: {} (pid {}), {} ago, at {}\n", printable(crash.name), crash.pid,
+               readable(std::chrono::duration_cast<std::chrono::seconds>(ago)),
+               time_text(crash.at));
+  }
+}
 
 std::optional<NodeInfo> info_of(const cluster::Member& member) {
   auto query = NodeQuery::open(client_address(member), NodeQuery::for_one);
@@ -57,7 +112,8 @@ std::optional<NodeInfo> info_of(const cluster::Member& member) {
 }
 
 // All at once: each that is silent takes a second.
-std::vector<Seen> look_at(const std::vector<cluster::Member>& members, const NodeInfo& asked) {
+std::vector<Seen> look_at(const std::vector<cluster::Member>& members,
+                          const std::vector<MemberState>& states, const NodeInfo& asked) {
   std::vector<std::future<std::optional<NodeInfo>>> answers;
   answers.reserve(members.size());
   for (const auto& member : members)
@@ -65,6 +121,8 @@ std::vector<Seen> look_at(const std::vector<cluster::Member>& members, const Nod
   std::vector<Seen> seen;
   for (std::size_t i = 0; i < members.size(); ++i) {
     auto& each = seen.emplace_back(Seen{members[i], answers[i].get()});
+    for (const auto& state : states)
+      if (state.name == each.member.name) each.known = state;
     const std::uint64_t ours = asked.text("node") == each.member.name ? 2 : 1;
     if (each.info) each.clients = std::max(each.info->number("connected_clients"), ours) - ours;
   }
@@ -98,25 +156,28 @@ void print_text(const NodeInfo& asked, const std::vector<Seen>& all) {
       return info ? std::to_string(info->number(key)) : "-";
     };
     const auto up = std::chrono::seconds(info ? info->number("uptime_in_seconds") : 0);
-    table.add({printable(member.name), std::to_string(member.pid), each.state(),
+    table.add({printable(member.name), std::to_string(member.pid),
+               info ? each.state() : fmt::format("no answer: {}", text_of(each.known.process)),
                printable(member.client_address), printable(member.http_address),
                info ? std::to_string(each.clients) : "-", number("held_here"),
                number("waiting_here"), number("acquired"), info ? readable(up) : "-"});
   }
   fmt::print("{}", table.text());
   const auto totals = totals_of(all);
-  fmt::print("\n{} held, {} waiting{}\n", counted(totals.held, "lock"),
-             counted(totals.waiting, "client"),
-             totals.silent == 0
-                 ? ""
-                 : fmt::format("; {} did not answer, see its log", counted(totals.silent, "node")));
+  fmt::print(
+      "\n{} held, {} waiting{}\n", counted(totals.held, "lock"), counted(totals.waiting, "client"),
+      totals.silent == 0 ? "" : fmt::format("; {} did not answer", counted(totals.silent, "node")));
+  print_troubles(asked, all);
 }
 
 void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector<Seen>& all) {
   std::vector<Json> members;
   for (const auto& each : all) {
     auto json = member_json(each.member);
-    json.add("answers", each.info.has_value()).add("state", each.state());
+    json.add("answers", each.info.has_value())
+        .add("state", each.state())
+        .add("process", text_of(each.known.process))
+        .add("quiet_ms", each.known.quiet.count());
     if (each.info)
       json.add("epoch", each.info->number("epoch"))
           .add("held", each.info->number("held_here"))
@@ -129,6 +190,13 @@ void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector
           .add("uptime_seconds", each.info->number("uptime_in_seconds"));
     members.push_back(json);
   }
+  std::vector<Json> crashed;
+  for (const auto& crash : crashes_in(asked))
+    crashed.push_back(Json()
+                          .add("name", printable(crash.name))
+                          .add("pid", crash.pid)
+                          .add("epoch", crash.epoch)
+                          .add("at", time_text(crash.at)));
   const auto totals = totals_of(all);
   fmt::print("{}\n", Json()
                          .add("asked", printable(query.address()))
@@ -138,7 +206,9 @@ void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector
                          .add("idle_ms", asked.number("idle_ms"))
                          .add("held", totals.held)
                          .add("waiting", totals.waiting)
+                         .add("registry_trouble", printable(asked.text("registry_trouble")))
                          .add("members", members)
+                         .add("crashed", crashed)
                          .text());
 }
 
@@ -149,7 +219,9 @@ int status(const AskOptions& options) {
   if (!members) return complain(members.error());
   const auto info = query->info();
   if (!info) return complain(info.error());
-  const auto seen = look_at(*members, *info);
+  const auto states = query->member_states();
+  if (!states) return complain(states.error());
+  const auto seen = look_at(*members, *states, *info);
   options.json ? print_json(*query, *info, seen) : print_text(*info, seen);
   return 0;
 }
