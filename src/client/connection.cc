@@ -52,6 +52,11 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const net::Add
   auto hello = options.name.empty()
                    ? connection->call({"HELLO", "3"}, timeout)
                    : connection->call({"HELLO", "3", "SETNAME", options.name}, timeout);
+  if (!hello && connection->speaks_http_)
+    return tl::unexpected(
+        Error{Error::Code::refused, "what listens at " + address.text() +
+                                        " speaks HTTP, not RESP: clients have another port, which "
+                                        "`turno members` shows"});
   if (!hello)
     return tl::unexpected(Error{Error::Code::unavailable,
                                 "greeting " + address.text() + ": " + hello.error().message});
@@ -190,8 +195,10 @@ std::string Connection::read_until_broken() {
 // Empty, or why the connection cannot go on.
 std::string Connection::receive() {
   constexpr std::size_t chunk = std::size_t{16} << 10;
-  const auto moved = stream_.receive(parser_.prepare(chunk));
+  const auto room = parser_.prepare(chunk);
+  const auto moved = stream_.receive(room);
   if (moved.ended) return moved.error == 0 ? "the node closed it" : moved.reason();
+  if (std::string_view(room.data(), moved.bytes).starts_with("HTTP/")) speaks_http_ = true;
   parser_.commit(moved.bytes);
   for (;;) {
     const auto status = parser_.next();

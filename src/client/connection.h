@@ -5,6 +5,7 @@
 // another, and no lock of the connection is held then.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -91,6 +92,7 @@ class Connection {
   std::deque<Answer> answers_;
   bool waiting_to_send_ = false;  // the reading thread will
   bool ending_ = false;
+  std::atomic<bool> speaks_http_{false};  // what listens is no node's port for clients
   bool closed_ = false;
   std::thread reader_;  // last: it uses all of the above
 };
