@@ -1,10 +1,14 @@
 #include "net/log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <mutex>
 #include <utility>
@@ -16,8 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 5> names = {"debug", "info", "warning", "error", "off"};
 std::atomic<Level> level = Level::warning;
 
-std::mutex mutex;  // of the origin
+std::mutex mutex;  // of the origin and the file
 std::string origin;
+std::string file;
 
 std::string timestamp() {
   const auto now = std::chrono::system_clock::now();
@@ -64,6 +69,28 @@ void write(Level of, std::string_view line) {
   const auto text = fmt::format("{} {} {}{}{}\n", timestamp(), names[static_cast<std::size_t>(of)],
                                 from, from.empty() ? "" : ": ", printable(line));
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+std::string open_file(const std::string& path) {
+  const std::scoped_lock guard(mutex);
+  const int opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                            S_IRUSR | S_IWUSR);
+  if (opened < 0) return path + ": " + std::strerror(errno);
+  const bool done = ::dup2(opened, STDOUT_FILENO) >= 0 && ::dup2(opened, STDERR_FILENO) >= 0;
+  const int error = errno;
+  ::close(opened);
+  if (!done) return path + ": " + std::strerror(error);
+  file = path;
+  return {};
+}
+
+std::string reopen_file() {
+  std::string path;
+  {
+    const std::scoped_lock guard(mutex);
+    path = file;
+  }
+  return path.empty() ? path : open_file(path);
 }
 
 std::optional<std::string> Limiter::admit(Clock::time_point now) {

@@ -20,6 +20,10 @@ void set_level(Level level);
 // Whose lines these are: the name of the node.
 void set_origin(std::string name);
 void write(Level level, std::string_view line);
+// From now on standard output and standard error go to this file, at its end. Nothing, or why not.
+std::string open_file(const std::string& path);
+// Opens the file again under its name, after it was moved away. Without one, nothing.
+std::string reopen_file();
 
 template <class... Args>
 void debug(fmt::format_string<Args...> text, Args&&... args) {

@@ -168,6 +168,84 @@ TEST_F(ClusterCommands, TellWhoHoldsAndWhoWaits) {
   EXPECT_TRUE(eventually([&] { return !parsed({"why", "L"}).at("held").as_bool(); }));
 }
 
+// A stopped node is not dead: what it holds is not free, and nobody says so.
+TEST_F(ClusterCommands, NeverSayThatALockIsFreeWhichAStoppedNodeMayHold) {
+  EXPECT_EQ(here({"up", "-n", "3", "--detach"}).status, 0);
+  const auto holder = client_of("node-2", "the-holder");
+  std::vector<Grant> grants;
+  for (const auto* name : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    grants.push_back(*holder->acquire(name));
+  std::this_thread::sleep_for(milliseconds(100));  // so that their homes are told
+  const auto pid = pids()[1];
+  const auto number = std::to_string(pid);
+  ::kill(pid, SIGSTOP);
+  const auto told = HasSubstr("node-2 (pid " + number + ", stopped) did not answer: `kill -CONT " +
+                              number + "` lets it go on, `kill -9 " + number + "` ends it");
+  std::size_t perhaps = 0;
+  for (const auto* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    auto outcome = here({"why", name});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.output, AllOf(told, Not(HasSubstr("is free"))));
+    outcome = here({"why", name, "--json"});
+    EXPECT_EQ(outcome.status, 2);
+    const auto why = json::parse(outcome.output).as_object();
+    EXPECT_TRUE(why.at("held").is_null());
+    EXPECT_EQ(why.at("complete"), false);
+    EXPECT_EQ(why.at("silent").as_array()[0].at("name"), "node-2");
+    EXPECT_EQ(why.at("silent").as_array()[0].at("pid"), pid);
+    EXPECT_EQ(why.at("silent").as_array()[0].at("state"), "stopped");
+    perhaps += why.contains("perhaps_held") ? 1 : 0;
+  }
+  EXPECT_GT(perhaps, 0U) << "the homes of some of them live";
+  for (const auto& command : {Words{"locks"}, Words{"waiters", "a"}}) {
+    const auto outcome = here(command);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, told);
+  }
+  auto outcome =
+      turno({"lock", "a", "-w", "300ms", "--node", directory() + "/node-1.sock", "true"});
+  EXPECT_EQ(outcome.status, 124);
+  EXPECT_THAT(outcome.errors, HasSubstr("node-2"));
+  outcome = here({"status"});
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("no answer: stopped"), told));
+  ::kill(pid, SIGCONT);
+  EXPECT_TRUE(eventually([&] { return here({"why", "a"}).status == 0; }));
+  EXPECT_EQ(parsed({"why", "a"}).at("holder").at("client"), "the-holder");
+  EXPECT_EQ(here({"why", "z"}).status, 0);
+
+  ::kill(pid, SIGKILL);
+  const auto crashed = [&] { return parsed({"status"}).at("crashed").as_array(); };
+  ASSERT_TRUE(eventually([&] { return !crashed().empty(); }));
+  EXPECT_EQ(crashed()[0].at("name"), "node-2");
+  EXPECT_EQ(crashed()[0].at("pid"), pid);
+  EXPECT_THAT(here({"status"}).output, HasSubstr("crashed: node-2 (pid " + number + "), "));
+  EXPECT_THAT(contents("cluster/logs/node-1.log"),
+              HasSubstr("2 members; node-2 (pid " + number + ") crashed"));
+}
+
+// What nodes that died may have held is kept for their clients, and that is no holder.
+TEST_F(ClusterCommands, TellForWhomALockIsKept) {
+  EXPECT_EQ(here({"up", "-n", "2", "--detach", "--lock-delay", "20s"}).status, 0);
+  const auto holder = client_of("node-2", "the-holder");
+  const auto grant = *holder->acquire("a");
+  ::kill(pids()[1], SIGKILL);
+  ASSERT_TRUE(eventually([&] { return pids().size() == 1; }));
+  EXPECT_TRUE(parsed({"why", "a"}).contains("kept")) << "also if nobody has asked for it since";
+  const auto other = client_of("node-1", "other");
+  EXPECT_FALSE(other->acquire("a", {.timeout = milliseconds(100)}));
+  std::jthread waiting(
+      [&](const std::stop_token& stop) { static_cast<void>(other->acquire("a", {}, stop)); });
+  ASSERT_TRUE(eventually([&] { return parsed({"why", "a"}).contains("kept"); }));
+  const auto why = parsed({"why", "a"});
+  EXPECT_EQ(why.at("held"), true);
+  EXPECT_FALSE(why.contains("holder"));
+  EXPECT_EQ(why.at("kept").at("for"), "node-2");
+  EXPECT_GT(why.at("kept").at("free_in_ms").as_int64(), 0);
+  EXPECT_THAT(here({"why", "a"}).output, HasSubstr("'a' is kept for node-2, free in "));
+  EXPECT_EQ(parsed({"locks"}).at("locks").as_array()[0].at("kept").at("for"), "node-2");
+  EXPECT_THAT(here({"locks"}).output, HasSubstr("(kept for node-2)"));
+}
+
 TEST_F(ClusterCommands, GrowAndEndACluster) {
   EXPECT_EQ(here({"down"}).output, "No node runs in " + directory() + ".\n");
   auto outcome = here({"up", "-n", "2", "-d"});
@@ -203,6 +281,69 @@ TEST_F(ClusterCommands, GrowAndEndACluster) {
   EXPECT_EQ(outcome.status, 125);
   EXPECT_THAT(outcome.errors,
               AllOf(HasSubstr("no node runs in " + directory()), HasSubstr("start one: ")));
+}
+
+// Whoever knew a node by its name or its ports finds it again.
+TEST_F(ClusterCommands, UpPutsANodeWhereOneCrashed) {
+  const auto members = [&] { return parsed({"members"}).at("members").as_array(); };
+  EXPECT_EQ(here({"up", "-n", "2", "-d"}).status, 0);
+  const auto before = members();
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // so that its socket is surely an old one
+  ::kill(pids()[0], SIGKILL);
+  ASSERT_TRUE(eventually([&] { return members().size() == 1; }));
+  const auto socket = directory() + "/node-1.sock";
+  EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(socket); }));
+  EXPECT_EQ(parsed({"up", "-n", "1", "-d"}).at("started").as_array(), json::array{"node-1"});
+  const auto after = members();
+  EXPECT_EQ(after[1].at("client"), before[0].at("client"));
+  EXPECT_EQ(after[1].at("http"), before[0].at("http"));
+
+  for (const auto& wrong :
+       {Words{"--lock-delay", "5s"}, Words{"--idle", "5s"}, Words{"--algorithm", "lamport"}}) {
+    auto words = Words{"up", "-n", "1", "-d"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    const auto outcome = here(words);
+    EXPECT_EQ(outcome.status, 125);
+    EXPECT_THAT(outcome.errors, HasSubstr("leave " + wrong[0] + " out"));
+  }
+  EXPECT_EQ(here({"up", "-n", "1", "-d", "--lock-delay", "1s"}).status, 0);
+  auto outcome = here({"up", "-n", "1", "-d", "--latency", "node-1,node-9:50ms"});
+  EXPECT_EQ(outcome.status, 64);
+  EXPECT_THAT(outcome.errors, HasSubstr("there is no node 'node-9'"));
+  outcome = here({"node", "--name", "node-1"});
+  EXPECT_EQ(outcome.status, 125);
+  EXPECT_THAT(outcome.errors, HasSubstr("a node named 'node-1' already runs in this cluster (pid"));
+  outcome = turno({"locks", "--node", std::string(after[0].at("http").as_string())});
+  EXPECT_EQ(outcome.status, 125);
+  EXPECT_THAT(outcome.errors, HasSubstr("speaks HTTP, not RESP"));
+}
+
+// What log rotation does.
+TEST_F(ClusterCommands, AHangupOpensTheLogAgainAndEndsNothing) {
+  EXPECT_EQ(here({"up", "-n", "1", "-d"}).status, 0);
+  const std::filesystem::path log = directory() + "/logs/node-1.log";
+  std::filesystem::rename(log, log.string() + ".1");
+  const auto pid = pids()[0];
+  ::kill(pid, SIGHUP);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(log); }));
+  EXPECT_EQ(here({"up", "-n", "1", "-d"}).status, 0);
+  EXPECT_TRUE(alive(pid));
+  EXPECT_THAT(contents("cluster/logs/node-1.log"), HasSubstr("view 2: 2 members"));
+  EXPECT_THAT(contents("cluster/logs/node-1.log.1"), Not(HasSubstr("view 2")));
+}
+
+TEST_F(ClusterCommands, ANodeThatCannotStartLeavesNoSocketAndItsStatusIsTrue) {
+  const auto pid = ::fork();
+  if (pid == 0) {
+    ::dup2(::open("/dev/full", O_WRONLY), STDERR_FILENO);
+    ::execl(TURNO_BINARY, "turno", "node", "--dir", "/proc/x", nullptr);
+    ::_exit(99);
+  }
+  EXPECT_EQ(finish(pid, "nothing").status, 125);
+  // The registry is not one, so it cannot join; by then it has made its socket.
+  std::filesystem::create_directories(directory() + "/registry.db/in-the-way");
+  EXPECT_EQ(here({"node", "--name", "n"}).status, 125);
+  EXPECT_FALSE(std::filesystem::exists(directory() + "/n.sock"));
 }
 
 TEST_F(ClusterCommands, UpInTheForegroundEndsWithItsNodes) {
@@ -249,6 +390,8 @@ TEST_F(ClusterCommands, SayWhatIsWrong) {
   expect({"up", "--dir", directory(), "--algorithm", "nxrr"}, 64, "did you mean nxr");
   expect({"up", "--dir", directory(), "--idle", "soon"}, 64, "--idle");
   expect({"up", "--dir", file, "-n", "1"}, 125, "cannot make " + file);
+  expect({"up", "--dir", directory(), "--latency", "node-1,node-9:50ms", "-n", "2"}, 64,
+         "'node-9'");
   expect({"status", "--node", "127.0.0.1:1"}, 125, "no node answers at 127.0.0.1:1");
   expect({"locks", "--node", "nonsense"}, 125, "nonsense");
   expect({"why", "--dir", directory()}, 64, "NAME is required");

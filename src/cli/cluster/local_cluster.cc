@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <deque>
 #include <fstream>
 #include <system_error>
@@ -18,6 +18,7 @@
 #include "cli/cluster/node_query.h"
 #include "core/usage_error.h"
 #include "net/fd.h"
+#include "net/socket.h"
 #include "registry/embedded/embedded_registry.h"
 
 namespace turno::cli {
@@ -50,7 +51,40 @@ std::string tail_of(const fs::path& log, std::uintmax_t from) {
   }
   std::string text;
   for (const auto& line : lines) text += "\n  " + line;
-  return text.empty() ? " (it said nothing)" : text;
+  if (!text.empty()) return text;
+  // A full disk keeps it from saying why; then nor can we write there.
+  const net::Fd probe(::open(log.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (probe.get() < 0 || ::write(probe.get(), "\n", 1) != 1)
+    return fmt::format(" it could say nothing, for {} cannot be written: {}", log.string(),
+                       std::generic_category().message(errno));
+  return " (it said nothing)";
+}
+
+// The ports of a node of that name that ran here before, if they are free: clients and scrapers
+// know them.
+struct Ports {
+  std::string client, http;
+};
+
+fs::path ports_file(const fs::path& directory, const std::string& name) {
+  return directory / "ports" / name;
+}
+
+Ports former_ports(const fs::path& directory, const std::string& name) {
+  Ports ports;
+  std::ifstream(ports_file(directory, name)) >> ports.client >> ports.http;
+  for (auto* address : {&ports.client, &ports.http})
+    if (!address->empty() && !net::listen(*address)) address->clear();
+  return ports;
+}
+
+// A port that is not remembered is no harm.
+void remember_ports(const fs::path& directory, const cluster::Member& member) {
+  if (member.client_address.empty() || member.http_address.empty()) return;
+  std::error_code ignored;
+  fs::create_directory(directory / "ports", ignored);
+  std::ofstream(ports_file(directory, member.name)) << member.client_address << "\n"
+                                                    << member.http_address << "\n";
 }
 
 NodeOptions checked(NodeOptions options) {
@@ -60,14 +94,6 @@ NodeOptions checked(NodeOptions options) {
 }
 
 }  // namespace
-
-std::size_t number_of_node(std::string_view name) {
-  if (!name.starts_with(prefix)) return 0;
-  name.remove_prefix(prefix.size());
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : 0;
-}
 
 LocalCluster::LocalCluster(NodeOptions options, const Interruption& interruption)
     : options_(checked(std::move(options))),
@@ -80,15 +106,21 @@ std::vector<std::string> LocalCluster::arguments_for(const std::string& name) co
                                  directory_.native(),
                                  "--name",
                                  name,
-                                 "--lock-delay",
-                                 options_.lock_delay,
-                                 "--idle",
-                                 options_.idle,
                                  "--longest-turn",
                                  options_.longest_turn,
                                  "--log-level",
-                                 options_.log_level};
-  if (!options_.algorithm.empty()) words.insert(words.end(), {"--algorithm", options_.algorithm});
+                                 options_.log_level,
+                                 "--log-file",
+                                 log_of(name)};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--lock-delay", options_.lock_delay);
+  add("--idle", options_.idle);
+  const auto ports = former_ports(directory_, name);
+  add("--client", ports.client);
+  add("--http", ports.http);
+  add("--algorithm", options_.algorithm);
   for (const auto& each : options_.latency) words.insert(words.end(), {"--latency", each});
   return words;
 }
@@ -106,6 +138,7 @@ tl::expected<void, Error> LocalCluster::prepare(std::size_t count) {
         fmt::format("the cluster in {} runs {}, not {}: leave --algorithm out, stop it "
                     "first (turno down), or take another --dir",
                     directory_.string(), view_.algorithm, options_.algorithm));
+  if (auto same = check_settings(); !same) return same;
   const auto old = ::umask(077);  // the directory is for its user alone
   std::error_code error;
   fs::create_directories(directory_ / "logs", error);
@@ -116,19 +149,51 @@ tl::expected<void, Error> LocalCluster::prepare(std::size_t count) {
   return {};
 }
 
+// What the first node of a running cluster has fixed.
+tl::expected<void, Error> LocalCluster::check_settings() const {
+  if (view_.size() == 0) return {};
+  const auto wanted = options_.settings();
+  const auto other = [&](const char* option, const char* what, std::int64_t has_ms) {
+    return failure(
+        fmt::format("the cluster in {} has {} of {} ms: leave {} out, stop it first (turno "
+                    "down), or take another --dir",
+                    directory_.string(), what, has_ms, option));
+  };
+  if (!options_.lock_delay.empty() && wanted.lock_delay.count() != view_.lock_delay_ms)
+    return other("--lock-delay", "a lock delay", view_.lock_delay_ms);
+  if (!options_.idle.empty() && wanted.idle.count() != view_.idle_ms)
+    return other("--idle", "an idle time", view_.idle_ms);
+  return {};
+}
+
+// The first that nobody has.
+std::vector<std::string> LocalCluster::free_names(std::size_t count) const {
+  std::vector<std::string> names;
+  for (std::size_t number = 1; names.size() < count; ++number)
+    if (auto name = fmt::format("{}{}", prefix, number); view_.find(name) == nullptr)
+      names.push_back(std::move(name));
+  return names;
+}
+
 tl::expected<void, Error> LocalCluster::start(std::size_t count, bool dies_with_parent) {
   auto result = prepare(count);
-  std::size_t last = 0;
-  for (const auto& member : view_.members) last = std::max(last, number_of_node(member.name));
-  for (std::size_t i = 1; result && i <= count; ++i)
-    result = start_node(fmt::format("{}{}", prefix, last + i), dies_with_parent);
+  const auto names = free_names(count);
+  for (const auto& name : options_.latency_names())
+    if (result && view_.find(name) == nullptr &&
+        std::find(names.begin(), names.end(), name) == names.end())
+      throw UsageError("--latency: there is no node '" + name + "'");
+  for (const auto& name : names)
+    if (result) result = start_node(name, dies_with_parent);
   if (result) result = wait_until_ready();
+  for (const auto& node : nodes_)
+    if (const auto* member = view_.find(node.name); result && member != nullptr)
+      remember_ports(directory_, *member);
   if (!result) stop();
   return result;
 }
 
 tl::expected<void, Error> LocalCluster::start_node(const std::string& name, bool dies_with_parent) {
-  Node node{.name = name, .log = directory_ / "logs" / (name + ".log")};
+  Node node{.name = name, .log = log_of(name)};
   const net::Fd log(
       ::open(node.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
   struct stat before {};

@@ -34,8 +34,9 @@ class LocalCluster {
   ~LocalCluster() { stop(); }
 
   // Starts so many nodes, one after another, so that they are members in the order of their names,
-  // and waits until all are ready. The names go on where those of the running nodes end. After an
-  // error, those that were started are stopped; it is `cancelled` after a signal.
+  // and waits until all are ready. They get the first names that no running node has, and the ports
+  // that nodes of these names had before, if they are free. After an error, those that were started
+  // are stopped; it is `cancelled` after a signal.
   tl::expected<void, Error> start(std::size_t count, bool dies_with_parent);
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
@@ -52,6 +53,11 @@ class LocalCluster {
 
  private:
   tl::expected<void, Error> prepare(std::size_t count);
+  [[nodiscard]] tl::expected<void, Error> check_settings() const;
+  [[nodiscard]] std::vector<std::string> free_names(std::size_t count) const;
+  [[nodiscard]] std::filesystem::path log_of(const std::string& name) const {
+    return directory_ / "logs" / (name + ".log");
+  }
   tl::expected<void, Error> start_node(const std::string& name, bool dies_with_parent);
   tl::expected<void, Error> wait_for_member(const Node& node, std::uintmax_t log_begins);
   tl::expected<void, Error> wait_until_ready();
@@ -64,8 +70,5 @@ class LocalCluster {
   std::vector<Node> nodes_;
   cluster::View view_;
 };
-
-// The number at the end of "node-7", or 0.
-std::size_t number_of_node(std::string_view name);
 
 }  // namespace turno::cli

@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/commands.h"
@@ -18,18 +19,19 @@ namespace turno::cli {
 
 namespace {
 
-sigset_t ending_signals() {
+sigset_t awaited_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
   return set;
 }
 
-// They end the node cleanly, the second one at once. REQUIRES: they are blocked.
+// SIGINT and SIGTERM make the node leave, the second one at once; SIGHUP, as log rotation sends it,
+// only makes it open its log again. REQUIRES: they are blocked.
 class Signals final : public net::Loop::Watcher {
  public:
   explicit Signals(node::Server& server) : server_(server) {
-    const auto set = ending_signals();
+    const auto set = awaited_signals();
     fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     server_.daemon().loop().watch(fd_.get(), EPOLLIN, *this);
   }
@@ -41,6 +43,11 @@ class Signals final : public net::Loop::Watcher {
   void ready(std::uint32_t) override {
     signalfd_siginfo info{};
     if (::read(fd_.get(), &info, sizeof info) != sizeof info) return;
+    if (info.ssi_signo == SIGHUP) {
+      if (const auto trouble = log::reopen_file(); !trouble.empty())
+        log::error("the log cannot be opened again, and goes where it went: {}", trouble);
+      return;
+    }
     const auto* signal = ::strsignal(static_cast<int>(info.ssi_signo));
     if (!server_.daemon().draining()) return server_.drain(signal);
     log::info("{} again: the node leaves at once", signal);
@@ -55,8 +62,12 @@ int run(const NodeOptions& options) {
   auto settings = options.settings();
   log::set_origin(settings.name);
   // Signals are blocked before any thread is made, so that no thread gets them.
-  const auto signals_that_end = ending_signals();
-  ::sigprocmask(SIG_BLOCK, &signals_that_end, nullptr);
+  const auto awaited = awaited_signals();
+  ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+  if (!options.log_file.empty())
+    if (const auto trouble = log::open_file(options.log_file); !trouble.empty())
+      throw std::runtime_error("cannot write the log " + trouble);
+  const auto wanted_delay = settings.lock_delay, wanted_idle = settings.idle;
   auto server = node::Server::start(std::move(settings));
   if (!server) {
     fmt::print(stderr, "turno: {}\n", server.error());
@@ -68,6 +79,13 @@ int run(const NodeOptions& options) {
             self.client_address, self.client_socket, self.peer_address,
             self.http_address.empty() ? "nothing" : self.http_address,
             (*server)->daemon().settings().algorithm);
+  const auto& fixed = (*server)->daemon().settings();
+  if (!options.lock_delay.empty() && fixed.lock_delay != wanted_delay)
+    log::warning("--lock-delay is not heeded: the first node of the cluster chose {} ms",
+                 fixed.lock_delay.count());
+  if (!options.idle.empty() && fixed.idle != wanted_idle)
+    log::warning("--idle is not heeded: the first node of the cluster chose {} ms",
+                 fixed.idle.count());
   const auto failure = (*server)->run();
   return failure.empty() ? 0 : exit_own_error;
 }
@@ -81,7 +99,7 @@ void add_node(Command app, Job& job) {
   command.footer(
       "\nSIGINT or SIGTERM make it leave: clients that can move to another node do, the others "
       "are\ntold that their locks are lost and get the lock delay to stop. A second signal ends "
-      "it at once.\nturno up starts several nodes.\n"
+      "it at once.\nSIGHUP opens the log file again. turno up starts several nodes.\n"
       "\nExample:\n  turno node --name node-1 --client 127.0.0.1:7000\n");
   command.callback([&job, options] { job = [options] { return run(*options); }; });
 }

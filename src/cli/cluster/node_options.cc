@@ -1,5 +1,6 @@
 #include "cli/cluster/node_options.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "cli/cluster/cluster_directory.h"
@@ -13,19 +14,29 @@ namespace turno::cli {
 
 namespace {
 
-// a,b:50ms - between the nodes a and b, both ways; this node is one of them, or it is none of its
-// business.
-void add_latency(const std::string& text, const std::string& self,
-                 std::map<std::string, std::chrono::milliseconds>& latency) {
+constexpr auto default_lock_delay = "1s", default_idle = "60s";
+
+// a,b:50ms - between the nodes a and b, both ways.
+struct Latency {
+  std::string one, other;
+  std::chrono::milliseconds time{};
+};
+
+Latency parse_latency(const std::string& text) {
   const auto colon = text.rfind(':');
   const auto comma = text.find(',');
   if (colon == std::string::npos || comma == std::string::npos || comma > colon)
     throw UsageError("--latency: '" + text + "' is not as in node-1,node-2:50ms");
-  const auto one = text.substr(0, comma);
-  const auto other = text.substr(comma + 1, colon - comma - 1);
-  const auto time = parse_duration("--latency", text.substr(colon + 1));
-  if (one == self) latency[other] = time;
-  if (other == self) latency[one] = time;
+  return {.one = text.substr(0, comma),
+          .other = text.substr(comma + 1, colon - comma - 1),
+          .time = parse_duration("--latency", text.substr(colon + 1))};
+}
+
+const std::string& address_for(const char* option, const std::string& text) {
+  if (text.empty()) return text;
+  if (const auto address = net::parse_address(text); !address)
+    throw UsageError(std::string(option) + ": " + address.error());
+  return text;
 }
 
 }  // namespace
@@ -39,10 +50,13 @@ void NodeOptions::add_common_to(Command command) {
       "The lock algorithm of the cluster (turno algorithms); the first node decides");
   command
       .add_option("--lock-delay", lock_delay,
-                  "How long a lock that a crashed node may have held stays closed")
-      .capture_default_str();
-  command.add_option("--idle", idle, "After this time without use a lock is forgotten")
-      .capture_default_str();
+                  "How long a lock that a crashed node may have held stays closed; the first node "
+                  "decides")
+      .default_str(default_lock_delay);
+  command
+      .add_option("--idle", idle,
+                  "After this time without use a lock is forgotten; the first node decides")
+      .default_str(default_idle);
   command
       .add_option("--longest-turn", longest_turn,
                   "How long a node serves its own waiters before others get their turn")
@@ -61,8 +75,19 @@ void NodeOptions::add_to(Command command) {
       .capture_default_str();
   command.add_option("--socket", socket,
                      "The Unix socket for clients (default: NAME.sock in the directory; none)");
+  command.add_option("--log-file", log_file,
+                     "Write the log to this file (default: standard error); SIGHUP opens it again");
   command.add_option("--http", http, "Where to listen for HTTP (metrics, health, status)")
       .capture_default_str();
+}
+
+std::vector<std::string> NodeOptions::latency_names() const {
+  std::vector<std::string> names;
+  for (const auto& each : latency) {
+    const auto parsed = parse_latency(each);
+    names.insert(names.end(), {parsed.one, parsed.other});
+  }
+  return names;
 }
 
 node::Settings NodeOptions::settings() const {
@@ -77,11 +102,17 @@ node::Settings NodeOptions::settings() const {
   settings.algorithm = algorithm;
   if (!algorithm.empty() && table::make_engine(algorithm) == nullptr) {
     const auto names = table::engine_names();
-    unknown("lock algorithm", algorithm, {names.begin(), names.end()});
+    const std::vector<std::string> known(names.begin(), names.end());
+    auto near = near_names(algorithm, known);
+    throw UsageError(
+        fmt::format("nodes do not run the algorithm '{}' ('turno algorithms' lists more than they "
+                    "run); {} {}{}",
+                    algorithm, near.empty() ? "there are" : "did you mean",
+                    fmt::join(near.empty() ? known : near, ", "), near.empty() ? "" : "?"));
   }
-  settings.peer_address = peer;
-  settings.client_address = client;
-  settings.http_address = http;
+  settings.peer_address = address_for("--peer", peer);
+  settings.client_address = address_for("--client", client);
+  settings.http_address = address_for("--http", http);
   settings.client_socket = socket;
   if (socket.empty()) {
     settings.client_socket = settings.directory / (settings.name + ".sock");
@@ -91,11 +122,16 @@ node::Settings NodeOptions::settings() const {
     }
   }
   if (socket == "none") settings.client_socket.clear();
-  settings.lock_delay = parse_duration("--lock-delay", lock_delay);
-  settings.idle = parse_duration("--idle", idle);
+  settings.lock_delay =
+      parse_duration("--lock-delay", lock_delay.empty() ? default_lock_delay : lock_delay);
+  settings.idle = parse_duration("--idle", idle.empty() ? default_idle : idle);
   settings.longest_turn = parse_duration("--longest-turn", longest_turn);
   if (settings.idle.count() <= 0) throw UsageError("--idle must be more than nothing");
-  for (const auto& each : latency) add_latency(each, settings.name, settings.latency);
+  for (const auto& each : latency) {
+    const auto [one, other, time] = parse_latency(each);
+    if (one == settings.name) settings.latency[other] = time;
+    if (other == settings.name) settings.latency[one] = time;
+  }
   return settings;
 }
 

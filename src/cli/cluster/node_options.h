@@ -13,13 +13,16 @@ struct NodeOptions {
   std::string directory, name, algorithm;
   std::string peer = "127.0.0.1:0", client = "127.0.0.1:0", http = "127.0.0.1:0";
   std::string socket;
-  std::string lock_delay = "1s", idle = "60s", longest_turn = "10ms";
+  std::string lock_delay, idle;  // empty: the cluster's, or the default
+  std::string longest_turn = "10ms";
   std::vector<std::string> latency;
-  std::string log_level = "info";
+  std::string log_level = "info", log_file;
 
   // Those that all nodes of a cluster have in common.
   void add_common_to(Command command);
   void add_to(Command command);
+  // The nodes that --latency names.
+  [[nodiscard]] std::vector<std::string> latency_names() const;
   // Throws UsageError for what makes no sense.
   [[nodiscard]] node::Settings settings() const;
 };
