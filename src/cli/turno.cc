@@ -1,5 +1,6 @@
 // turno: nodes, clients and the commands for them. It parses and prints; the work is elsewhere.
 #include <memory>
+#include <string_view>
 
 #include "cli/cluster/commands.h"
 #include "cli/frame/completion_command.h"
@@ -52,5 +53,7 @@ void add_commands(Command app, Job& job, const std::vector<std::string>& command
 int main(int argc, char** argv) {
   using namespace turno::cli;
   if (argc > 1 && is_lab_command(argv[1])) return become_lab(argv);
+  if (argc > 2 && std::string_view(argv[1]) == "help" && is_lab_command(argv[2]))
+    return become_lab(argv);
   return run_program({"turno", description, add_commands}, argc, argv);
 }

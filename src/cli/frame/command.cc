@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
+#include "cli/frame/suggestion.h"
 #include "core/usage_error.h"
 
 namespace turno::cli {
@@ -11,6 +14,32 @@ namespace turno::cli {
 namespace {
 
 constexpr std::size_t help_column = 34;
+
+// What the parser says, in words for people.
+std::string explain(const CLI::ParseError& error) {
+  std::string text = error.what();
+  constexpr std::string_view unconverted = "Could not convert: ";
+  if (!text.starts_with(unconverted)) return text;
+  text.erase(0, unconverted.size());
+  const auto equals = text.find(" = ");
+  if (equals == std::string::npos) return text;
+  return text.substr(0, equals) + ": '" + text.substr(equals + 3) + "' is no number that fits";
+}
+
+// An option that does not exist, with those that are near.
+void refuse_unknown_option(const CLI::App& root) {
+  const CLI::App* command = &root;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  for (const auto& word : root.remaining(true)) {
+    if (word.size() < 2 || word.front() != '-') continue;
+    std::vector<std::string> known;
+    for (const auto* option : command->get_options()) {
+      for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+      for (const auto& name : option->get_snames()) known.push_back("-" + name);
+    }
+    unknown("option", word.substr(0, word.find('=')), known);
+  }
+}
 
 std::vector<CLI::App*> all_inside(CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
@@ -34,7 +63,14 @@ Option Option::envname(const std::string& variable) const {
   return Option(*option_->envname(variable));
 }
 
-Option Option::non_negative() const { return Option(*option_->check(CLI::NonNegativeNumber)); }
+Option Option::non_negative() const {
+  return Option(*option_->check([](const std::string& text) -> std::string {
+    char* end = nullptr;
+    const auto value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0') return "'" + text + "' is no number";
+    return value >= 0 ? "" : "'" + text + "' is less than 0";
+  }));
+}
 
 Option Option::bare_value(const std::string& value) const {
   return Option(*option_->expected(0, 1)->default_str(value));
@@ -141,7 +177,7 @@ bool Command::takes_value(const std::string& word) const {
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version)
     : app_(std::make_unique<CLI::App>(description, name)) {
-  app_->set_version_flag("--version", name + " " + version);
+  app_->set_version_flag("-V,--version", name + " " + version);
   app_->require_subcommand(1);
   app_->get_formatter()->column_width(help_column);
 }
@@ -163,8 +199,14 @@ bool CommandLine::parse(std::vector<std::string> words) {
       return false;
     }
     const auto chosen = app_->get_subcommands();
-    throw UsageError(std::string(error.what()) + "\nTry '" + app_->get_name() + " " +
-                     (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help'.");
+    const auto try_help = "\nTry '" + app_->get_name() + " " +
+                          (chosen.empty() ? "" : chosen.front()->get_name() + " ") + "--help'.";
+    try {
+      if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) refuse_unknown_option(*app_);
+    } catch (const UsageError& better) {
+      throw UsageError(better.what() + try_help);
+    }
+    throw UsageError(explain(error) + try_help);
   }
 }
 

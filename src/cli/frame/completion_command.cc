@@ -15,78 +15,109 @@ namespace turno::cli {
 
 namespace {
 
+struct Of {
+  std::string words;   // with those of what is inside the command
+  std::string valued;  // options of them whose next word is their value
+};
 struct Words {
-  std::string program, commands;
-  std::map<std::string, std::string> options;  // of each command, with those of what is inside it
+  std::string program, commands, algorithms;
+  std::map<std::string, Of> of;
 };
 
-bool takes_an_algorithm(const std::string& command) {
-  return command == "sim" || command == "check" || command == "up" || command == "node" ||
-         command == "demo";
+bool begins_with_an_algorithm(const std::string& command) {
+  return command == "sim" || command == "check";
+}
+bool begins_with_a_lock(const std::string& command) {
+  return command == "why" || command == "waiters" || command == "lock";
 }
 
-void add_options(Command command, std::string& options) {
-  for (const auto& name : command.long_options())
-    if (options.find("--" + name + " ") == std::string::npos) options += "--" + name + " ";
+void add_options(Command command, Of& of) {
+  for (const auto& name : command.long_options()) {
+    const auto word = "--" + name;
+    if (of.words.find(word + " ") != std::string::npos) continue;
+    of.words += word + " ";
+    if (command.takes_value(word)) of.valued += word + " ";
+  }
 }
 
-// One line a command, as `completion words` prints it: its name and its words.
+// One line a command, as `completion words` prints it: its name, its words, those with values.
 void take_lines(const std::string& text, Words& words) {
   std::istringstream lines(text);
-  for (std::string name, rest; lines >> name && std::getline(lines, rest);)
-    if (words.options.contains(name)) words.options[name] = rest.substr(rest.empty() ? 0 : 1);
+  for (std::string name, own, valued; std::getline(lines, name, '\t') &&
+                                      std::getline(lines, own, '\t') &&
+                                      std::getline(lines, valued);)
+    if (words.of.contains(name)) words.of[name] = {own, valued};
 }
 
 Words words_of(Command app, const Completion& completion) {
-  Words words{.program = app.name()};
-  const auto algorithms = fmt::format("{} ", fmt::join(completion.algorithms, " "));
+  Words words{.program = app.name(),
+              .algorithms = fmt::format("{} ", fmt::join(completion.algorithms, " "))};
   for (const auto& command : app.subcommands()) {
     words.commands += command.name() + " ";
-    auto& options = words.options[command.name()];
+    auto& of = words.of[command.name()];
     for (const auto& inner : command.subcommands()) {
       if (inner.hidden()) continue;
-      options += inner.name() + " ";
-      add_options(inner, options);
+      of.words += inner.name() + " ";
+      add_options(inner, of);
     }
-    add_options(command, options);
-    if (takes_an_algorithm(command.name())) options += algorithms;
+    add_options(command, of);
+    if (begins_with_an_algorithm(command.name())) of.words += words.algorithms;
   }
   if (completion.asks_lab) {
-    const auto own = words.options.at("completion");
+    const auto own = words.of.at("completion");
     take_lines(ask_lab({"completion", "words"}), words);
-    words.options["completion"] = own;
+    words.of["completion"] = own;
   }
   return words;
 }
 
 void print_words(const Words& words) {
-  for (const auto& [command, options] : words.options) fmt::print("{} {}\n", command, options);
+  for (const auto& [command, of] : words.of)
+    fmt::print("{}\t{}\t{}\n", command, of.words, of.valued);
 }
 
 void print_bash(const Words& words) {
   std::string name = words.program;
   for (auto& c : name)
     if (c == '-') c = '_';
-  fmt::print("_{}() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words=\n", name);
+  fmt::print("_{}() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words= valued=\n", name);
+  fmt::print("  local before=${{COMP_WORDS[COMP_CWORD-1]}}\n");
   fmt::print("  if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"{}--help --version\"; else\n",
              words.commands);
   fmt::print("  case ${{COMP_WORDS[1]}} in\n");
-  for (const auto& [command, options] : words.options)
-    fmt::print("    {}) words=\"{}\" ;;\n", command, options);
-  fmt::print("  esac; fi\n  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}}\n");
+  for (const auto& [command, of] : words.of)
+    fmt::print("    {}) words=\"{}{}\" valued=\" {}\" ;;\n", command, of.words,
+               begins_with_a_lock(command)
+                   ? fmt::format("$({} locks --names 2>/dev/null)", words.program)
+                   : "",
+               of.valued);
+  fmt::print("  esac; fi\n  case $before in\n");
+  fmt::print("    --algorithm|-a) words=\"{}\" ;;\n", words.algorithms);
+  fmt::print("    -*) case $valued in *\" $before \"*) words= ;; esac ;;\n  esac\n");
+  fmt::print("  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}}\n");
   fmt::print("complete -o default -F _{} {}\n", name, words.program);
 }
 
 void print_fish(const Words& words) {
   const auto& program = words.program;
   fmt::print("complete -c {} -n __fish_use_subcommand -a '{}'\n", program, words.commands);
-  for (const auto& [command, options] : words.options) {
-    std::istringstream list(options);
+  for (const auto& [command, of] : words.of) {
+    const auto line = [&](const std::string& rest) {
+      fmt::print("complete -c {} -n '__fish_seen_subcommand_from {}' {}\n", program, command, rest);
+    };
+    std::istringstream list(of.words);
     for (std::string word; list >> word;) {
       const bool option = word.starts_with("--");
-      fmt::print("complete -c {} -n '__fish_seen_subcommand_from {}' -{} {}\n", program, command,
-                 option ? 'l' : 'a', option ? word.substr(2) : word);
+      const bool valued = of.valued.find(word + " ") != std::string::npos;
+      if (word == "--algorithm") {
+        line(fmt::format("-x -l algorithm -a '{}'", words.algorithms));
+      } else {
+        line(fmt::format("{}-{} {}", option && valued ? "-r " : "", option ? 'l' : 'a',
+                         option ? word.substr(2) : word));
+      }
     }
+    if (begins_with_a_lock(command))
+      line(fmt::format("-a '({} locks --names 2>/dev/null)'", program));
   }
 }
 

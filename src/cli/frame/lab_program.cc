@@ -44,10 +44,10 @@ Command add_lab_command(Command app, std::string_view name) {
 int become_lab(char** argv) {
   if (const auto path = beside_this_program(); !path.empty()) ::execv(path.c_str(), argv);
   ::execvp(lab_name, argv);
-  fmt::print(
+  std::fprintf(
       stderr,
-      "turno: '{}' is a command of the program turno-lab, which is neither beside turno nor "
-      "on the path: {}\nBuild it with 'make lab-program', or install the package turno-lab.\n",
+      "turno: '%s' is a command of the program turno-lab, which is neither beside turno nor "
+      "on the path: %s\nBuild it with 'make lab-program', or install the package turno-lab.\n",
       argv[1], std::strerror(errno));
   return exit_own_error;
 }

@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <stdexcept>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "cli/frame/command_words.h"
@@ -22,12 +25,18 @@ int run(const Program& program, int argc, char** argv) {
   Job job;
   std::vector<std::string> command;
   program.add_commands(app, job, command);
-  if (argc > 1 && std::string_view(argv[1]) == "help") {
-    fmt::print("{}", line.help());
-    return 0;
+  std::vector<std::string> given(argv + 1, argv + argc);
+  if (!given.empty() && given[0] == "help") {
+    if (given.size() == 1) {
+      fmt::print("{}", line.help());
+      return 0;
+    }
+    given.erase(given.begin());
+    given.emplace_back("--help");
   }
-  if (argc > 1) refuse_unknown_command(app, argv[1]);
-  auto words = split_words(app, {argv + 1, argv + argc});
+  if (given.size() == 1 && given[0] == "version") given[0] = "--version";
+  if (!given.empty()) refuse_unknown_command(app, given[0]);
+  auto words = split_words(app, std::move(given));
   command = std::move(words.command);
   if (!line.parse(std::move(words.own))) return 0;
   return job();
@@ -36,12 +45,16 @@ int run(const Program& program, int argc, char** argv) {
 }  // namespace
 
 int run_program(const Program& program, int argc, char** argv) {
-  const auto complain = [&](std::string_view what, int status) {
-    fmt::print(stderr, "{}: {}\n", program.name, what);
+  // Also if nothing can be written: the status is what is left to tell.
+  const auto complain = [&](const char* what, int status) {
+    std::fprintf(stderr, "%s: %s\n", program.name.c_str(), what);
     return status;
   };
   try {
-    return run(program, argc, argv);
+    const auto status = run(program, argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+    const auto why = std::string("cannot write to standard output: ") + std::strerror(errno);
+    return complain(why.c_str(), exit_own_error);
   } catch (const UsageError& error) {
     return complain(error.what(), exit_usage);
   } catch (const std::invalid_argument& error) {

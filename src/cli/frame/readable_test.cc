@@ -33,6 +33,8 @@ TEST(Readable, OnlyPrintableTextIsPrinted) {
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a pair";
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last character";
   EXPECT_EQ(printable("\xe2\x82"), "\\xe2\\x82") << "cut off";
+  EXPECT_EQ(printable("a\u202Eb"), "a\\xe2\\x80\\xaeb") << "turns the line around";
+  EXPECT_EQ(printable("a\u200Bb\uFEFF"), "a\\xe2\\x80\\x8bb\\xef\\xbb\\xbf") << "not seen";
 }
 
 TEST(Readable, WordsForAShell) {

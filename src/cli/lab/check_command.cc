@@ -86,6 +86,7 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   options.overlapping = request.overlapping;
   options.property = request.property;
   options.max_states = request.max_states;
+  if (!(request.memory_gib > 0)) throw UsageError("--memory: a search needs more than 0 GiB");
   options.max_bytes = static_cast<std::uint64_t>(request.memory_gib * 1024 * 1024 * 1024);
   if (request.requests < 1 || request.requests > 1000) throw UsageError("--requests is 1 to 1000");
   options.requests = static_cast<std::uint16_t>(request.requests);

@@ -61,6 +61,30 @@ TEST(CommandLine, HelpIsThereForEverything) {
     }
   }
   EXPECT_EQ(turno("--version").output.substr(0, 6), "turno ");
+  EXPECT_EQ(turno("-V").output, turno("--version").output);
+  EXPECT_EQ(turno("version").output, turno("--version").output);
+  EXPECT_EQ(turno("help lock").output, turno("lock --help").output);
+  EXPECT_EQ(turno("help sim").output, turno("sim --help").output);
+  EXPECT_EQ(turno("help").output, turno("--help").output);
+}
+
+// Who reads what a command prints must not take half of it for all.
+TEST(CommandLine, WhatCannotBePrintedIsAnError) {
+  for (const auto* command : {"--help", "--version", "help lock", "algorithms", "algorithms nxr",
+                              "quorums 7", "completion bash", "check central"}) {
+    const auto outcome = shell(std::string(TURNO_BINARY) + " " + command + " 2>&1 >/dev/full");
+    EXPECT_EQ(outcome.status, 125) << command;
+    EXPECT_NE(outcome.output.find("No space left on device"), std::string::npos) << command << "\n"
+                                                                                 << outcome.output;
+  }
+  EXPECT_EQ(shell(std::string(TURNO_BINARY) + " sim zebra >/dev/full 2>/dev/full").status, 64);
+}
+
+TEST(CommandLine, AlgorithmsCanBeListedOneByOne) {
+  const auto one = turno("algorithms nxr").output;
+  EXPECT_NE(one.find("turno check nxr --as-published"), std::string::npos) << one;
+  EXPECT_EQ(one.find("maekawa"), std::string::npos);
+  EXPECT_EQ(parsed(turno("algorithms nxr --json")).at("algorithms").as_array().size(), 1U);
 }
 
 TEST(CommandLine, SimKeepsItsContract) {
@@ -271,10 +295,20 @@ TEST(CommandLine, ImpossibleWishesAreAnsweredWithWhatIsPossible) {
       {"check dir --topology all", "does not run on trees"},
       {"check nxr --holder 0,1", "one --holder"},
       {"check lamport --forever", "--forever would not finish"},
-      {"sim nxr --seed -1", "--seed"},
+      {"sim nxr --seed -1", "--seed: '-1' is less than 0"},
+      {"quorums x", "'x' is no number"},
+      {"up -n abc", "'abc' is no number that fits"},
+      {"check nxr --memory 0", "more than 0 GiB"},
+      {"algorithms nxrr", "did you mean nxr"},
+      {"help zebra", "there is no command 'zebra'"},
+      {"up -a bertier", "nodes do not run the algorithm 'bertier'"},
+      {"node --client foo", "--client"},
+      {"lock '' -- true", "a lock needs a name"},
       {"completion tcsh", "bash, zsh, fish"},
       {"sim", "ALGORITHM is required"},
-      {"sim nxr --colour red", "--colour"},
+      {"sim nxr --colour red", "there is no option '--colour'"},
+      {"status --jsn", "did you mean --json"},
+      {"lock a --timout=3 -- true", "did you mean --timeout"},
       {"", "A subcommand is required"},
   };
   for (const auto& wish : wishes) {
@@ -377,12 +411,18 @@ COMP_WORDS=(turno check nxr-); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno sim --to); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno demo sh); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno up --de); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno up -a nxr-); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno up --dir nxr-); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno sim --delay ''); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
+turno() { [ "$*" = "locks --names" ] && echo "backup nightly"; }
+COMP_WORDS=(turno why ba); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 )";
   auto* pipe = ::popen(("bash " + (scratch / "c.bash")).c_str(), "r");
   std::array<char, 256> buffer{};
   const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe);
   EXPECT_EQ(::pclose(pipe), 0);
-  EXPECT_EQ(std::string(buffer.data(), got), "nxr-b nxr-bh\n--topology\nshared-file\n--detach\n");
+  EXPECT_EQ(std::string(buffer.data(), got),
+            "nxr-b nxr-bh\n--topology\nshared-file\n--detach\nnxr-b nxr-bh\n\n\nbackup\n");
 }
 
 }  // namespace
