@@ -332,6 +332,36 @@ TEST_F(ClusterCommands, AHangupOpensTheLogAgainAndEndsNothing) {
   EXPECT_THAT(contents("cluster/logs/node-1.log.1"), Not(HasSubstr("view 2")));
 }
 
+// Locks go on; what cannot be written down is told by those who live.
+TEST_F(ClusterCommands, TellOfAFullDisk) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to mount a small disk";
+  std::filesystem::create_directory(directory());
+  if (std::system(("mount -t tmpfs -o size=512k none " + directory() + " 2>/dev/null").c_str()) !=
+      0)
+    GTEST_SKIP() << "cannot mount here";
+  EXPECT_EQ(here({"up", "-n", "2", "-d"}).status, 0);
+  const auto all = pids();
+  {
+    std::ofstream filler(directory() + "/filler", std::ios::binary);
+    while (filler.write("x", 1).flush()) continue;
+  }
+  const auto up = here({"up", "-n", "1", "-d"});
+  EXPECT_EQ(up.status, 125);
+  EXPECT_THAT(up.errors, AllOf(HasSubstr("node-3"), HasSubstr("No space left on device")));
+  ::kill(all[1], SIGKILL);
+  const auto trouble = [&] {
+    return std::string(parsed({"status"}).at("registry_trouble").as_string());
+  };
+  EXPECT_TRUE(eventually([&] { return trouble().find("full") != std::string::npos; }));
+  const auto status = here({"status"});
+  EXPECT_THAT(status.output,
+              AllOf(::testing::ContainsRegex("no answer: (gone|dead)"), HasSubstr("disk is full")));
+  EXPECT_TRUE(std::filesystem::remove(directory() + "/filler"));
+  EXPECT_TRUE(eventually([&] { return trouble().empty() && pids().size() == 1; }));
+  EXPECT_EQ(here({"down"}).status, 0);
+  EXPECT_EQ(std::system(("umount -l " + directory()).c_str()), 0);
+}
+
 TEST_F(ClusterCommands, ANodeThatCannotStartLeavesNoSocketAndItsStatusIsTrue) {
   const auto pid = ::fork();
   if (pid == 0) {

@@ -33,10 +33,8 @@ void refuse_unknown_option(const CLI::App& root) {
   for (const auto& word : root.remaining(true)) {
     if (word.size() < 2 || word.front() != '-') continue;
     std::vector<std::string> known;
-    for (const auto* option : command->get_options()) {
+    for (const auto* option : command->get_options())
       for (const auto& name : option->get_lnames()) known.push_back("--" + name);
-      for (const auto& name : option->get_snames()) known.push_back("-" + name);
-    }
     unknown("option", word.substr(0, word.find('=')), known);
   }
 }
