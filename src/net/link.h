@@ -54,8 +54,8 @@ enum class LinkKind : std::uint8_t {
   hello = 0,
   welcome = 1,
   acknowledge = 2,
-  ping = 3,
-  first_free = 4
+  first_free = 3,
+  ping = 255
 };
 
 // The frame that opens a link.
