@@ -1,17 +1,22 @@
-// A session with a node in another process.
+// A session with a cluster whose nodes are other processes.
 //
-// One connection and one thread that reads it. When the connection breaks, everything that is held
-// is lost, every wait ends with `disconnected`, and the next acquire() connects again.
+// A client needs one address of the cluster and learns the others. It stays with one node. When
+// that node dies, leaves or stops answering, the client goes on with another: its *waits* move, and
+// stand at the end of the queue again; what it *holds* is lost if the connection has ended, and is
+// kept if the node is only silent. One connection and one thread that reads it, normally; more
+// while something is held at a node that is not asked any more.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "turno/error.h"
 #include "turno/grant.h"
@@ -41,18 +46,39 @@ class Client final : public Service {
   struct Identity {
     std::string node;
     std::string session;
+    // How long the locks of a node that crashed stay closed; so long a holder has to stop. Nothing
+    // if the node does not say.
+    std::optional<std::chrono::milliseconds> lock_delay = {};
+    bool draining = false;  // the node is about to leave
   };
   struct Options {
-    std::string name;  // shown to others who ask who holds a lock; no spaces
+    std::string name = {};  // shown to others who ask who holds a lock; no spaces
+    // So long nodes are looked for, if the request has no timeout of its own.
     std::chrono::milliseconds connect_timeout{5000};
-    // A node that lives answers much sooner. A request whose time is over waits so long for the
-    // node to confirm that nothing is left behind.
+    // A node that lives answers much sooner. One that says nothing for so long is taken for
+    // stopped; a request with a timeout looks for another node sooner. And a request whose time is
+    // over waits so long for the node to confirm that nothing is left behind.
     std::chrono::milliseconds answer_timeout{2000};
+    bool learn_members = true;  // false: only the given addresses are used
+
+    // Hooks are called in a thread of the client or of its user. They must not block, nor call the
+    // client.
+
+    // Says for people what happened: a wait was moved, a lock was moved.
+    std::function<void(const std::string& text)> notice = {};
+    // With the descriptor of the connection by which a lock is held: before acquire() returns it,
+    // and when it was moved. Valid during the call.
+    std::function<void(int descriptor)> held_by = {};
   };
 
-  // The address is host:port, [ipv6]:port, unix:PATH or the path of a socket (with a slash in it).
+  // An address is host:port, [ipv6]:port, unix:PATH or the path of a socket (with a slash in it).
+  // Of several one is chosen by chance, and the others are tried if it does not answer.
   [[nodiscard]] static tl::expected<std::unique_ptr<Client>, Error> connect(
-      std::string_view address, Options options);
+      const std::vector<std::string>& addresses, Options options);
+  [[nodiscard]] static tl::expected<std::unique_ptr<Client>, Error> connect(
+      std::string_view address, Options options) {
+    return connect(std::vector{std::string(address)}, std::move(options));
+  }
   [[nodiscard]] static tl::expected<std::unique_ptr<Client>, Error> connect(
       std::string_view address) {
     return connect(address, Options());
@@ -72,6 +98,7 @@ class Client final : public Service {
   void close(Lock lock) noexcept override;
   [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,
                                                    std::stop_token stop) override;
+  // Tells the node also if the lock was lost: a node that leaves waits for that.
   void release(Hold hold, std::uint64_t fence) noexcept override;
   [[nodiscard]] tl::expected<void, Error> renew(Hold hold, std::uint64_t fence,
                                                 std::chrono::milliseconds ttl) override;

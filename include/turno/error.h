@@ -13,7 +13,7 @@ struct Error {
     timeout,       // not acquired in time
     cancelled,     // the stop token was requested
     lost,          // it was held, and no longer is
-    disconnected,  // the connection broke while waiting
+    disconnected,  // the connection broke while waiting, and no other node was found
     refused,       // the node does not want to
     invalid,       // the request makes no sense
     unavailable,   // no node can be reached, or it is not ready

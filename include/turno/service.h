@@ -54,7 +54,7 @@ class Service {
 
   // REQUIRES for all of these: `hold` came with `fence` from acquire() and was not yet released.
 
-  // Does not block, and does nothing more than free the hold if the lock was lost.
+  // Does not block. If the lock was lost, it frees the hold and says that its user has stopped.
   virtual void release(Hold hold, std::uint64_t fence) noexcept = 0;
   // The time to live starts again and is now `ttl`. Fails with `lost` if it was too late.
   [[nodiscard]] virtual tl::expected<void, Error> renew(Hold hold, std::uint64_t fence,

@@ -7,11 +7,17 @@
 
 namespace turno {
 
-tl::expected<std::unique_ptr<Client>, Error> Client::connect(std::string_view address,
-                                                             Options options) {
-  auto parsed = client::parse_node_address(address);
-  if (!parsed) return tl::unexpected(std::move(parsed.error()));
-  auto session = std::make_unique<Session>(std::move(*parsed), std::move(options));
+tl::expected<std::unique_ptr<Client>, Error> Client::connect(
+    const std::vector<std::string>& addresses, Options options) {
+  if (addresses.empty())
+    return tl::unexpected(Error{Error::Code::invalid, "there is no address to connect to"});
+  std::vector<net::Address> parsed;
+  for (const auto& address : addresses) {
+    auto each = client::parse_node_address(address);
+    if (!each) return tl::unexpected(std::move(each.error()));
+    parsed.push_back(std::move(*each));
+  }
+  auto session = std::make_unique<Session>(parsed, std::move(options));
   if (auto connected = session->connect(); !connected)
     return tl::unexpected(std::move(connected.error()));
   return std::unique_ptr<Client>(new Client(std::move(session)));

@@ -28,6 +28,12 @@ std::thread start_without_signals(auto function) {
   return thread;
 }
 
+// A stopped node lets others connect until its backlog is full, and then leaves them waiting.
+bool is_silence(const net::Failure& failure) {
+  const auto& words = std::generic_category();
+  return failure == words.message(ETIMEDOUT) || failure == words.message(EAGAIN);
+}
+
 }  // namespace
 
 tl::expected<net::Address, Error> parse_node_address(std::string_view text) {
@@ -44,9 +50,10 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const net::Add
                                                                   Events events) {
   auto socket = net::connect_within(address, options.connect_timeout);
   if (!socket)
-    return tl::unexpected(Error{Error::Code::unavailable,
-                                "no node answers at " + address.text() + " (" + socket.error() +
-                                    "); is it running, and is the address right?"});
+    return tl::unexpected(
+        Error{is_silence(socket.error()) ? Error::Code::timeout : Error::Code::unavailable,
+              "no node answers at " + address.text() + " (" + socket.error() +
+                  "); is it running, and is the address right?"});
   auto connection = std::make_unique<Connection>(std::move(*socket), address, std::move(events));
   const auto timeout = options.connect_timeout;
   auto hello = options.name.empty()
@@ -58,7 +65,9 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const net::Add
                                         " speaks HTTP, not RESP: clients have another port, which "
                                         "`turno members` shows"});
   if (!hello)
-    return tl::unexpected(Error{Error::Code::unavailable,
+    return tl::unexpected(Error{hello.error().code == Error::Code::disconnected
+                                    ? Error::Code::unavailable
+                                    : Error::Code::timeout,
                                 "greeting " + address.text() + ": " + hello.error().message});
   if (hello->is_error())
     return tl::unexpected(Error{
@@ -79,13 +88,17 @@ Connection::Connection(net::Fd socket, net::Address address, Events events)
 
 Connection::~Connection() {
   TURNO_ASSERT(std::this_thread::get_id() != reader_.get_id());
+  end();
+  reader_.join();
+  ::close(wake_);
+}
+
+void Connection::end() {
   {
     const std::scoped_lock lock(mutex_);
     ending_ = true;
   }
   wake();
-  reader_.join();
-  ::close(wake_);
 }
 
 void Connection::wake() const {
@@ -200,6 +213,7 @@ std::string Connection::receive() {
   if (moved.ended) return moved.error == 0 ? "the node closed it" : moved.reason();
   if (std::string_view(room.data(), moved.bytes).starts_with("HTTP/")) speaks_http_ = true;
   parser_.commit(moved.bytes);
+  if (moved.bytes > 0) heard_ = Clock::now();
   for (;;) {
     const auto status = parser_.next();
     if (status == wire::Status::more) return {};

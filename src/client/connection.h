@@ -30,6 +30,7 @@ tl::expected<net::Address, Error> parse_node_address(std::string_view text);
 
 class Connection {
  public:
+  using Clock = std::chrono::steady_clock;
   using Arguments = std::vector<std::string_view>;
   // Gets the answer, or nullptr if the connection ended before it came. Both kinds of callback
   // return whether they understood; if not, the connection is closed.
@@ -45,7 +46,9 @@ class Connection {
     std::chrono::milliseconds connect_timeout{5000};
   };
 
-  // Connects and greets. The events may come before this has returned.
+  // Connects and greets. The events may come before this has returned. Fails with `timeout` if
+  // nothing was heard in time: the node may be stopped; with `unavailable` if there is none; with
+  // `refused` if what listens there is no node.
   static tl::expected<std::unique_ptr<Connection>, Error> open(const net::Address& address,
                                                                const Options& options,
                                                                Events events);
@@ -70,7 +73,12 @@ class Connection {
   tl::expected<wire::Reply, Error> call(const Arguments& arguments,
                                         std::chrono::milliseconds timeout);
 
+  // Ends it without waiting for that. What was sent before still arrives.
+  void end();
   [[nodiscard]] bool closed() const;
+  // When the node last said anything.
+  [[nodiscard]] Clock::time_point heard() const { return heard_; }
+  [[nodiscard]] int descriptor() const { return stream_.descriptor(); }
   // What the node answered to the greeting.
   [[nodiscard]] const wire::Reply& hello() const { return hello_; }
 
@@ -85,7 +93,8 @@ class Connection {
   const Events events_;
   wire::Reply hello_;
   wire::ReplyParser parser_;  // of the reading thread
-  int wake_ = -1;             // an eventfd: there is something to send, or it is time to end
+  std::atomic<Clock::time_point> heard_ = Clock::now();
+  int wake_ = -1;  // an eventfd: there is something to send, or it is time to end
 
   mutable std::mutex mutex_;
   std::string unsent_;

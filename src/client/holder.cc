@@ -61,6 +61,10 @@ Client::Identity identity_from(const Reply& hello) {
   for (std::size_t at = 0; at + 1 < hello.elements.size(); at += 2) {
     if (hello.elements[at].text == "node") identity.node = text_of(hello.elements[at + 1]);
     if (hello.elements[at].text == "id") identity.session = text_of(hello.elements[at + 1]);
+    if (hello.elements[at].text == "draining")
+      identity.draining = hello.elements[at + 1].integer != 0;
+    if (hello.elements[at].text == "lock_delay_ms")
+      identity.lock_delay = std::chrono::milliseconds(number_of(hello.elements[at + 1]));
   }
   return identity;
 }

@@ -1,19 +1,25 @@
-// What a client knows about its locks. The node knows a session as one holder: it lets it ask for a
+// What a client knows about its locks. A node knows a session as one holder: it lets it ask for a
 // lock once at a time. So the threads of this program queue here for each lock, and only the first
-// of them stands in the node's queue.
+// of them stands in the queue of a node.
 //
-// An attempt is one call of acquire(): queued here, then asked of the node, then done. Its thread
-// may go away before the node has answered; then it is *withdrawn*, and whoever hears the answer
-// gives back what was granted. So nothing is left behind.
+// An attempt is one call of acquire(): queued here, then it has a *place* at a node, then it is
+// done. If the node goes or is silent, the attempt is *stranded*, and its own thread finds another
+// node. A place that is given up before the node has answered stays known until then, and whoever
+// hears of a grant gives it back. So nothing is left behind.
 //
-// Invariants, under the mutex: (1) a lock is held, or one attempt is asked, or neither, never both;
-// (2) attempts are queued only behind a holder or an asked attempt; (3) all that is held or asked
-// belongs to the current connection.
+// New requests go to the *current* channel. A channel that is no longer current lives as long as
+// something is held by it.
+//
+// Invariants, under the mutex: (1) a lock is held, or one attempt has its turn, or neither, never
+// both; (2) attempts are queued only behind one of these; (3) what is held or has a place belongs
+// to one channel, and ends or moves with it; (4) an attempt whose turn it is has a place or is
+// stranded; (5) the current channel's connection has not ended; (6) channels are destroyed in
+// sweep() and by the destructor only, never in their own threads.
+//
+// The parts: session.cc what users call; waiting.cc an attempt's way; answers.cc what nodes say;
+// reaching.cc which node is asked.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,9 +27,10 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "client/addresses.h"
+#include "client/channel.h"
 #include "client/connection.h"
 #include "turno/client.h"
 
@@ -31,30 +38,14 @@ namespace turno {
 
 class Client::Session {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = client::Clock;
+  using Named = client::Named;
+  using Held = client::Held;
 
-  Session(net::Address address, Client::Options options);
+  Session(const std::vector<net::Address>& addresses, Client::Options options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
-
-  struct Attempt;
-  struct Held;
-  // Lives in names_ as long as somebody uses it.
-  struct Named {
-    std::string name;
-    std::size_t users = 0;           // who opened it, attempts and holds
-    Held* held = nullptr;            // and not lost
-    std::shared_ptr<Attempt> asked;  // the node is to answer
-    std::deque<std::shared_ptr<Attempt>> queued;
-  };
-  struct Held {
-    Named* lock = nullptr;
-    std::uint64_t fence = 0;
-    std::atomic<bool> lost = false;
-    std::string reason;  // why it was lost
-    std::stop_source stop;
-  };
 
   tl::expected<void, Error> connect();
   [[nodiscard]] Identity identity();
@@ -64,46 +55,99 @@ class Client::Session {
                                      const std::stop_token& stop);
   void release(Held* held);
   tl::expected<void, Error> renew(Held& held, std::chrono::milliseconds ttl);
-  // Connects if need be, and asks the node anything that is answered at once.
-  tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments);
+  // Asks a node anything that it can answer by itself or with the others' help, soon.
+  tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments,
+                                        std::chrono::milliseconds timeout);
+  tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments) {
+    return call(arguments, options_.answer_timeout);
+  }
 
  private:
+  using Attempt = client::Attempt;
+  using Channel = client::Channel;
+  using Place = client::Place;
   using Reply = wire::Reply;
   using Guard = std::unique_lock<std::mutex>;
   using Lost = std::vector<std::stop_source>;  // to be requested when the mutex is free
+  using AttemptPointer = std::shared_ptr<Attempt>;
+  using ChannelPointer = std::shared_ptr<Channel>;
+  using PlacePointer = std::shared_ptr<Place>;
 
   // These are called with the mutex held.
+
   void ask_next(Named& lock);
-  void withdraw(const std::shared_ptr<Attempt>& attempt);
-  void leave_queue(const std::shared_ptr<Attempt>& attempt);
-  void grant(Attempt& attempt, std::uint64_t fence);
-  void fail(Attempt& attempt, Error error);
-  void give_back(std::string_view name, std::uint64_t fence);
+  void ask(const AttemptPointer& attempt, Channel& channel);
+  void withdraw(Attempt& attempt);
+  void cancel(const PlacePointer& place);
+  void give_up(const PlacePointer& place);
+  void give_back(Channel& channel, std::string_view name, std::uint64_t fence);
+  // An attempt ends: its thread goes away; a place has a grant; no place is left.
+  void leave(const AttemptPointer& attempt);
+  void grant(const PlacePointer& place, std::uint64_t fence);
+  void finish(const AttemptPointer& attempt, Error error);
+  // A place ends: by a word of the node; or the attempt needs another one.
+  void settle(const PlacePointer& place, Error error);
+  void strand(const PlacePointer& place, const std::string& reason, bool perhaps_taken);
+  void detach(const PlacePointer& place);
   void lose(Held& held, std::string reason, Lost& lost);
   void stop_using(Named& lock);
-  std::shared_ptr<Attempt> attempt_of(std::int64_t ticket);
+  PlacePointer place_at(Channel& channel, std::int64_t ticket);
+  // New requests and waits go elsewhere.
+  void retire(Channel& channel, const std::string& reason);
+  void end_if_idle(Channel& channel);
+  // Asks for a sign of life now and then. When to look again; nothing: the node is silent.
+  std::optional<Clock::time_point> watch(Channel& channel, std::chrono::milliseconds patience);
 
-  // Lets go of it while it waits.
-  tl::expected<Held*, Error> wait(Guard& guard, const std::shared_ptr<Attempt>& attempt,
+  // These let go of it for a while.
+
+  tl::expected<Held*, Error> wait(Guard& guard, const AttemptPointer& attempt,
                                   const std::stop_token& stop);
+  // Nothing, or why the attempt fails.
+  std::optional<Error> find_place(Guard& guard, const AttemptPointer& attempt,
+                                  const std::stop_token& stop);
+  void wait_for_answer(Guard& guard, const AttemptPointer& attempt,
+                       std::optional<Clock::time_point> limit);
+  // Makes sure that there is a current channel. Fails when the time is over, or at once if nobody
+  // listens anywhere; who `persists` tries again then, too.
+  tl::expected<void, Error> reach(Guard& guard, Clock::time_point limit,
+                                  const std::stop_token& stop, bool persists);
 
   // These take it.
-  std::string holder_of(const std::string& name);
-  bool on_ticket(const std::shared_ptr<Attempt>& attempt, Reply* reply);
-  bool on_cancelled(const std::shared_ptr<Attempt>& attempt, Reply* reply);
-  bool on_push(Reply& push);
-  void on_closed(const std::string& reason);
 
-  const net::Address address_;
+  tl::expected<ChannelPointer, Error> open_channel(const client::Addresses::Known& known,
+                                                   std::chrono::milliseconds patience);
+  tl::expected<ChannelPointer, Error> try_all(Clock::time_point limit, const std::stop_token& stop,
+                                              bool persists);
+  void sweep();
+  std::string holder_of(const std::string& name);
+  bool on_ticket(const PlacePointer& place, Reply* reply);
+  bool on_cancelled(const PlacePointer& place, Reply* reply);
+  bool on_push(Channel& channel, Reply& push);
+  bool on_lost(Channel& channel, const Reply& push);
+  void on_closed(Channel& channel, const std::string& reason);
+
+  [[nodiscard]] std::chrono::milliseconds patience_of(const Attempt& attempt) const;
+  void say(const std::string& text) const;
+
   const Client::Options options_;
 
-  std::mutex connecting_;  // one thread at a time; taken before mutex_
   std::mutex mutex_;
   std::map<std::string, Named, std::less<>> names_;
-  std::unordered_map<std::int64_t, std::shared_ptr<Attempt>> tickets_;  // the asked attempts
-  std::shared_ptr<client::Connection> connection_;                      // unbroken, or none
+  std::vector<ChannelPointer> channels_;  // all that live
+  ChannelPointer current_;                // or none
   Identity identity_;
-  std::shared_ptr<client::Connection> broken_;  // cannot be destroyed in its own thread
+  client::Addresses addresses_;
+  bool reaching_ = false;  // a thread connects: one at a time
+  std::condition_variable reached_;
 };
+
+// For messages.
+namespace client {
+std::string quoted(std::string_view name);
+std::string milliseconds(std::chrono::milliseconds time);
+inline bool is_integer(const wire::Reply& reply) {
+  return reply.kind == wire::Reply::Kind::integer;
+}
+}  // namespace client
 
 }  // namespace turno

@@ -100,11 +100,15 @@ class ScriptedNode {
     connection_ = listener_.accept();
     parser_ = {};
   }
-  // Accepts and greets.
-  void welcome() {
+  // Accepts and greets; the others that a client learns of are these.
+  void welcome(std::string_view members = "*0\r\n") {
     accept();
     EXPECT_EQ(next(), "HELLO 3");
     say(greeting);
+    EXPECT_EQ(next(), "CLIENT CAPA move");
+    say("+OK\r\n");
+    EXPECT_EQ(next(), "MEMBERS");
+    say(members);
   }
   // The next request, its words separated by spaces; "(closed)", or "(nothing)" if none comes.
   std::string next() {
@@ -150,6 +154,15 @@ class LittleNode {
   [[nodiscard]] std::size_t waiting(const std::string& name) {
     const std::scoped_lock lock(mutex_);
     return locks_[name].queue.size();
+  }
+  // How many have greeted since it was last forgotten.
+  [[nodiscard]] std::size_t sessions() {
+    const std::scoped_lock lock(mutex_);
+    return greeted_;
+  }
+  void forget_sessions() {
+    const std::scoped_lock lock(mutex_);
+    greeted_ = 0;
   }
   [[nodiscard]] bool is_free(const std::string& name) {
     const std::scoped_lock lock(mutex_);
@@ -229,6 +242,7 @@ class LittleNode {
     const auto command = words[0];
     const std::string name(words.size() > 1 ? words[1] : "");
     if (command == "HELLO") {
+      ++greeted_;
       if (words.size() > 3) peer.name = words[3];
       writer.map(2);
       writer.bulk("id");
@@ -330,6 +344,7 @@ class LittleNode {
   std::map<std::string, Lock> locks_;
   std::vector<std::string> to_take_;
   std::int64_t ids_ = 0, tickets_ = 0;
+  std::size_t greeted_ = 0;
   std::atomic<bool> ending_ = false;
   std::thread thread_;
 };

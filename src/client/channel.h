@@ -1,0 +1,110 @@
+// What a session is made of: locks by their names, attempts to get them, places in the queues of
+// nodes, what is held, and the connections to which all that belongs. Plain values under the mutex
+// of the session (client/session.h), which has the rules.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "client/connection.h"
+#include "net/address.h"
+#include "turno/client.h"
+#include "turno/error.h"
+#include "turno/service.h"
+
+namespace turno::client {
+
+using Clock = std::chrono::steady_clock;
+
+struct Attempt;
+struct Channel;
+struct Held;
+struct Place;
+
+// A lock, as long as somebody uses it.
+struct Named {
+  std::string name;
+  std::size_t users = 0;           // who opened it, attempts and holds
+  Held* held = nullptr;            // and not lost
+  std::shared_ptr<Attempt> asked;  // whose turn it is: a node is to answer, or has to be found
+  std::deque<std::shared_ptr<Attempt>> queued;
+};
+
+struct Held {
+  Named* lock = nullptr;
+  std::uint64_t fence = 0;
+  std::shared_ptr<Channel> channel;  // where the node knows of it
+  std::atomic<bool> lost = false;
+  std::string reason = {};  // why it was lost
+  std::stop_source stop = {};
+};
+
+// One call of acquire().
+struct Attempt {
+  enum class State : std::uint8_t {
+    queued,    // behind another one of this program
+    stranded,  // it is its turn, and it stands in no queue of a node; its thread finds a node
+    asked,     // it has a place
+    done
+  };
+
+  Attempt(Named& lock_, const Request& request_) : lock(lock_), request(request_) {
+    if (request.timeout) deadline = Clock::now() + *request.timeout;
+  }
+  [[nodiscard]] bool tries_once() const { return request.timeout == std::chrono::milliseconds(0); }
+
+  Named& lock;  // valid until done
+  const Request request;
+  std::optional<Clock::time_point> deadline;
+  State state = State::queued;
+  std::vector<std::shared_ptr<Place>> places;  // one; two while it moves
+  bool withdrawn = false;                      // nobody wants it any more
+  bool perhaps_taken = false;                  // a node left without an answer
+  int moves = 0;                               // how often it lost its place
+  std::string moved_because;                   // the last time
+  Held* held = nullptr;                        // when done; or else the error
+  Error error;
+  std::condition_variable ready;
+};
+
+// In the queue of a node, or on the way there: one LOCK command.
+struct Place {
+  std::shared_ptr<Attempt> attempt;  // none: given up, and what is granted is given back
+  Channel* channel = nullptr;
+  std::string name;                    // of the lock
+  std::optional<std::int64_t> ticket;  // the node's number for it
+  bool cancelling = false;             // CANCEL was sent
+};
+
+// A connection to a node, and what belongs to it: for the node it is a session.
+struct Channel {
+  net::Address address;
+  Client::Identity identity;
+
+  std::unordered_set<std::shared_ptr<Place>> asking;                // without a ticket yet
+  std::unordered_map<std::int64_t, std::shared_ptr<Place>> places;  // by ticket
+  std::size_t holds = 0;                            // by this connection, also lost ones
+  std::optional<Clock::time_point> asked_for_life;  // and no sign of it has come since
+  int slow_questions = 0;                           // that the node may answer late
+  bool over = false;                                // the connection has ended
+
+  // It has said something since it was asked for a sign of life.
+  [[nodiscard]] bool is_alive() const {
+    return !asked_for_life || connection->heard() >= *asked_for_life;
+  }
+
+  std::unique_ptr<Connection> connection;  // last: its thread uses all of the above
+};
+
+}  // namespace turno::client
