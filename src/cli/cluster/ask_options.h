@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "cli/cluster/commands.h"
 #include "cli/frame/command.h"
@@ -13,13 +14,16 @@
 namespace turno::cli {
 
 struct AskOptions {
-  std::string node, directory;
+  std::vector<std::string> node;
+  std::string directory;
   bool json = false;
 
   void add_to(Command command) {
-    command.add_option("--node", node,
-                       "HOST:PORT or unix:PATH of the node to ask (default: TURNO_NODE_ADDRESS, "
-                       "or one in --dir)");
+    command
+        .add_option("--node", node,
+                    "HOST:PORT or unix:PATH of a node to ask; several are tried in turn (default: "
+                    "TURNO_NODE_ADDRESS, or those in --dir)")
+        .repeatable();
     command.add_option("--dir", directory,
                        "Directory of the cluster on this machine (default: as for turno up)");
     command.add_flag("--json", json, "Print JSON");

@@ -1,8 +1,10 @@
 // turno lock: run a command while holding a lock.
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -19,10 +21,12 @@
 
 #include "cli/cluster/commands.h"
 #include "cli/cluster/node_address.h"
+#include "cli/cluster/node_query.h"
 #include "cli/frame/duration.h"
 #include "cli/process/child.h"
 #include "client/holder.h"
 #include "core/usage_error.h"
+#include "net/fd.h"
 #include "turno/turno.h"
 
 namespace turno::cli {
@@ -33,10 +37,11 @@ using std::chrono::milliseconds;
 
 struct LockOptions {
   std::string name;
-  std::string timeout, ttl;  // empty: none
-  std::string kill_after = "10s";
-  std::string node, directory;
-  bool quiet = false, verbose = false;
+  std::string timeout, ttl, kill_after;  // empty: none
+  std::vector<std::string> nodes;
+  std::string directory;
+  std::uint32_t conflict_status = exit_timeout;
+  bool nonblock = false, quiet = false, verbose = false;
 };
 
 // Says something to the user, as loudly as was asked for.
@@ -61,10 +66,68 @@ struct Acquisition {
   tl::expected<Grant, Error> grant = tl::unexpected(Error{});
 };
 
-Acquisition acquire(const std::string& address, const LockOptions& options, const Request& request,
-                    const std::stop_token& stop) {
-  auto client = Client::connect(address, {.name = "turno-lock/" + std::to_string(::getpid())});
+// So long nothing is said about a wait.
+constexpr milliseconds moment{1000};
+
+std::string own_name() { return "turno-lock/" + std::to_string(::getpid()); }
+
+// Who holds the lock and how many wait before this process, as far as a node tells it.
+std::string state_of(const std::string& name, const std::vector<std::string>& addresses) {
+  for (const auto& address : addresses) {
+    auto query = NodeQuery::open(address, milliseconds(1500));
+    const auto holder = query ? query->who(name) : tl::unexpected(query.error());
+    if (!holder || !*holder) continue;
+    auto text = client::describe(**holder);
+    text.erase(std::min(text.find(';'), text.size()));
+    const auto waiters = query->waiters(name);
+    if (!waiters) return text;
+    const auto us = std::find_if(waiters->begin(), waiters->end(),
+                                 [](const auto& each) { return each.client == own_name(); });
+    if (us == waiters->end() || us == waiters->begin()) return text;
+    const auto before = us - waiters->begin();
+    return text + ", " + std::to_string(before) + (before == 1 ? " waits" : " wait") +
+           " before you";
+  }
+  return "nobody answers who holds it";
+}
+
+// Says once who is in the way, if the wait lasts longer than a moment and somebody looks on.
+class Patience {
+ public:
+  Patience(const LockOptions& options, const std::vector<std::string>& addresses,
+           const Voice& voice) {
+    if (!options.verbose && (options.quiet || ::isatty(STDERR_FILENO) == 0)) return;
+    thread_ = std::jthread([this, name = options.name, addresses, voice](std::stop_token stop) {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); })) return;
+      lock.unlock();
+      const auto state = state_of(name, addresses);
+      if (!stop.stop_requested()) voice.error("waiting for lock '" + name + "': " + state);
+    });
+  }
+  // Does not wait for the answer of a node.
+  void end() { thread_.request_stop(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
+// The time to find a node is part of the time to wait.
+Acquisition acquire(const std::vector<std::string>& addresses, const LockOptions& options,
+                    Request request, Client::Options client_options, const std::stop_token& stop) {
+  const auto began = std::chrono::steady_clock::now();
+  client_options.name = own_name();
+  if (request.timeout)
+    client_options.connect_timeout =
+        request.timeout->count() == 0 ? client_options.answer_timeout : *request.timeout;
+  auto client = Client::connect(addresses, client_options);
   if (!client) return {nullptr, tl::unexpected(std::move(client.error()))};
+  if (request.timeout > milliseconds(0)) {
+    const auto gone = std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - began);
+    request.timeout = std::max(*request.timeout - gone, milliseconds(1));
+  }
   auto grant = (*client)->acquire(options.name, request, stop);
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
     const auto holder = (*client)->who(options.name);
@@ -93,21 +156,42 @@ std::optional<int> signal_before(const Notice& done, const Signals& signals) {
   }
 }
 
-// Lives as long as the lock is to be renewed.
+// Renews a lock as long as it lives, and knows until when the lock is surely held.
 class Renewal {
  public:
-  Renewal(Grant& grant, milliseconds ttl) {
-    thread_ = std::jthread([this, &grant, ttl](const std::stop_token& stop) {
+  // REQUIRES: start() before the expiry is used.
+  Renewal(Grant& grant, milliseconds ttl, Guard& guard)
+      : grant_(grant), ttl_(ttl), guard_(guard), expiry_(ttl, std::chrono::steady_clock::now()) {}
+
+  // When the node began to count is not known: it begins again.
+  tl::expected<void, Error> start() {
+    if (auto renewed = renew(); !renewed) return renewed;
+    thread_ = std::jthread([this](const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
-      // A failure needs no word here: a lock that is lost is told by its token.
-      while (!wake_.wait_for(lock, stop, ttl / 3, [&] { return stop.stop_requested(); }))
-        if (const auto renewed = grant.renew(ttl);
-            !renewed && renewed.error().code == Error::Code::lost)
+      // A failure needs no word here: a lock that is lost is told by its token, and one that cannot
+      // be renewed expires.
+      while (!wake_.wait_for(lock, stop, ttl_ / 3, [&] { return stop.stop_requested(); }))
+        if (const auto renewed = renew(); !renewed && renewed.error().code == Error::Code::lost)
           return;
     });
+    return {};
   }
+  [[nodiscard]] const Expiry& expiry() const { return expiry_; }
 
  private:
+  tl::expected<void, Error> renew() {
+    const auto sent = std::chrono::steady_clock::now();
+    auto renewed = grant_.renew(ttl_);
+    if (!renewed) return renewed;
+    expiry_.renewed(sent);
+    guard_.expires(expiry_.kill_at());
+    return {};
+  }
+
+  Grant& grant_;
+  const milliseconds ttl_;
+  Guard& guard_;
+  Expiry expiry_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;
@@ -119,15 +203,79 @@ std::vector<std::string> environment_of(const Client& client, const Grant& grant
           "TURNO_NODE=" + identity.node, "TURNO_SESSION=" + identity.session};
 }
 
-int run_under(const Client& client, Grant& grant, const Request& request, milliseconds kill_after,
-              const std::vector<std::string>& command, const Signals& signals, const Voice& voice) {
+// A node of an older version does not say it, and has this one unless it was told otherwise.
+milliseconds lock_delay_of(const Client& client) {
+  return client.identity().lock_delay.value_or(milliseconds(1000));
+}
+
+// The guard is to know by which connection the lock is held, from the moment when there is a guard.
+class Connections {
+ public:
+  void held_by(int descriptor) {
+    const std::scoped_lock lock(mutex_);
+    if (guard_ != nullptr) return guard_->watch(descriptor);
+    last_.reset(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  }
+  void tell(Guard& guard) {
+    const std::scoped_lock lock(mutex_);
+    guard_ = &guard;
+    if (last_) guard.watch(last_.get());
+    last_.reset();
+  }
+  void forget() {
+    const std::scoped_lock lock(mutex_);
+    guard_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  Guard* guard_ = nullptr;
+  net::Fd last_;
+};
+
+// "lock 'L' was lost: the node closed it". REQUIRES: it was.
+std::string how_it_was_lost(Grant& grant) {
+  const auto renewed = grant.renew(milliseconds(1));  // says why, and nothing to the node
+  return renewed ? "lock '" + std::string(grant.name()) + "' was lost" : renewed.error().message;
+}
+
+// From SIGTERM to SIGKILL when the lock is lost: the next holder comes in after the lock delay.
+milliseconds time_to_stop(const LockOptions& options, milliseconds lock_delay, const Voice& voice) {
+  const auto longest = lock_delay * 3 / 4;
+  if (options.kill_after.empty()) return longest;
+  const auto asked = parse_duration("--kill-after", options.kill_after);
+  if (asked > longest)
+    voice.note("--kill-after is shortened to " + std::to_string(longest.count()) +
+               " ms: others may have the lock " + std::to_string(lock_delay.count()) +
+               " ms after it was lost (the cluster's lock delay)");
+  return std::min(asked, longest);
+}
+
+int run_under(const Client& client, Grant& grant, const Request& request,
+              const LockOptions& options, const std::vector<std::string>& command,
+              const Signals& signals, Guard& guard, const Voice& voice) {
+  const auto kill_after = time_to_stop(options, lock_delay_of(client), voice);
   std::optional<Renewal> renewal;
-  if (request.ttl) renewal.emplace(grant, *request.ttl);
+  if (request.ttl) {
+    renewal.emplace(grant, *request.ttl, guard);
+    if (const auto started = renewal->start(); !started) {
+      voice.error(started.error().message);
+      return started.error().code == Error::Code::lost ? exit_lost : exit_own_error;
+    }
+  }
   const auto name = std::string(grant.name());
-  const auto end = run_command({.arguments = command, .environment = environment_of(client, grant)},
-                               signals, grant.lost_token(), kill_after, [&] {
-                                 voice.note("lock '" + name + "' was lost; stopping the command");
-                               });
+  const auto end = run_command(
+      {.arguments = command, .environment = environment_of(client, grant)}, signals,
+      {.lost = grant.lost_token(),
+       .kill_after = kill_after,
+       .expiry = renewal ? &renewal->expiry() : nullptr,
+       .on_loss =
+           [&](Loss loss) {
+             voice.note((loss == Loss::told ? how_it_was_lost(grant)
+                                            : "lock '" + name + "' could not be renewed in time") +
+                        "; stopping the command");
+           }},
+      guard);
   renewal.reset();
   if (!end) {
     voice.error(end.error().message);
@@ -135,11 +283,22 @@ int run_under(const Client& client, Grant& grant, const Request& request, millis
   }
   if (end->lost) return exit_lost;
   if (grant.lost()) {
-    voice.note("lock '" + name + "' was lost before the command ended");
+    voice.note(how_it_was_lost(grant) + "; the command ended by itself");
     return exit_lost;
   }
   voice.detail("the command ended with status " + std::to_string(end->status));
   return end->status;
+}
+
+Request request_of(const LockOptions& options) {
+  Request request;
+  if (!options.timeout.empty()) request.timeout = parse_duration("--timeout", options.timeout);
+  if (options.nonblock) request.timeout = milliseconds(0);
+  if (!options.ttl.empty()) request.ttl = parse_duration("--ttl", options.ttl);
+  if (request.ttl == milliseconds(0)) throw UsageError("--ttl is more than 0");
+  if (!options.kill_after.empty()) (void)parse_duration("--kill-after", options.kill_after);
+  if (options.conflict_status > 255) throw UsageError("--conflict-exit-code is at most 255");
+  return request;
 }
 
 int lock_and_run(const LockOptions& options, const std::vector<std::string>& command) {
@@ -147,23 +306,28 @@ int lock_and_run(const LockOptions& options, const std::vector<std::string>& com
   if (options.name.empty()) throw UsageError("a lock needs a name");
   if (command.empty())
     throw UsageError("lock needs a command to run: turno lock " + options.name + " -- COMMAND");
-  Request request;
-  if (!options.timeout.empty()) request.timeout = parse_duration("--timeout", options.timeout);
-  if (!options.ttl.empty()) request.ttl = parse_duration("--ttl", options.ttl);
-  if (request.ttl == milliseconds(0)) throw UsageError("--ttl is more than 0");
-  const auto kill_after = parse_duration("--kill-after", options.kill_after);
-  const auto address = node_address(options.node, options.directory);
-  if (!address) {
-    voice.error(address.error().message);
+  const auto request = request_of(options);
+  const auto addresses = node_addresses(options.nodes, options.directory);
+  if (!addresses) {
+    voice.error(addresses.error().message);
     return exit_own_error;
   }
+  if (const auto* outer = std::getenv("TURNO_LOCK"); outer != nullptr && outer == options.name)
+    voice.error("this runs under lock '" + options.name +
+                "' already (TURNO_LOCK): it waits for itself, unless that command ends first");
 
   const Signals signals;
   const Notice done;
   Acquisition got;
   const auto began = std::chrono::steady_clock::now();
+  // The lock delay is known when a node is; until then nothing runs that would have to be stopped.
+  Connections connections;
+  Patience patience(options, *addresses, voice);
   std::jthread worker([&](const std::stop_token& stop) {
-    got = acquire(*address, options, request, stop);
+    Client::Options hooks;
+    hooks.notice = [&](const std::string& text) { voice.note(text); };
+    hooks.held_by = [&](int descriptor) { connections.held_by(descriptor); };
+    got = acquire(*addresses, options, request, hooks, stop);
     done.notify();
   });
   if (const auto signal = signal_before(done, signals)) {
@@ -173,17 +337,21 @@ int lock_and_run(const LockOptions& options, const std::vector<std::string>& com
     std::_Exit(exit_signal + *signal);
   }
   worker.join();
+  patience.end();
   if (!got.grant) {
     const auto& error = got.grant.error();
     const bool timeout = error.code == Error::Code::timeout;
     timeout ? voice.note(error.message) : voice.error(error.message);
-    return timeout ? exit_timeout : exit_own_error;
+    return timeout ? static_cast<int>(options.conflict_status) : exit_own_error;
   }
   const auto waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began);
   voice.detail(fmt::format("acquired lock '{}' after {:.3f} s, fence {}", options.name,
                            waited.count(), got.grant->fence()));
+  Guard guard(lock_delay_of(*got.client) / 4);
+  connections.tell(guard);
   const auto status =
-      run_under(*got.client, *got.grant, request, kill_after, command, signals, voice);
+      run_under(*got.client, *got.grant, request, options, command, signals, guard, voice);
+  connections.forget();
   got.grant->release();
   return status;
 }
@@ -195,26 +363,35 @@ void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
   auto options = std::make_shared<LockOptions>();
   lock.add_option("NAME", options->name, "The lock").required();
   lock.add_option("-w,--timeout", options->timeout,
-                  "Wait at most so long; 0 tries once (default: for ever)");
-  lock.add_option("--ttl", options->ttl,
-                  "The node takes the lock back when it has not heard of this process for so long "
-                  "(default: when the connection ends)");
-  lock.add_option("--kill-after", options->kill_after,
-                  "When the lock is lost: from SIGTERM to SIGKILL")
+                  "Wait at most so long, in seconds or with a unit (500ms); 0 tries once (default: "
+                  "for ever)");
+  lock.add_flag("-n,--nonblock", options->nonblock, "Try once: --timeout 0");
+  lock.add_option("-E,--conflict-exit-code", options->conflict_status,
+                  "Exit status if the lock is not acquired in time")
       .capture_default_str();
+  lock.add_option("--ttl", options->ttl,
+                  "The node takes the lock back when it has not heard of this process for so long; "
+                  "the command is stopped before (default: when the connection ends)");
   lock.add_option(
-      "--node", options->node,
-      "HOST:PORT or unix:PATH of a node (default: TURNO_NODE_ADDRESS, or one in --dir)");
-  lock.add_option("--dir", options->directory, "Directory of the cluster on this machine")
-      .envname("TURNO_DIR");
+      "--kill-after", options->kill_after,
+      "When the lock is lost: from SIGTERM to SIGKILL (default, and at most: 3/4 of the "
+      "cluster's lock delay)");
+  lock.add_option("--node", options->nodes,
+                  "HOST:PORT or unix:PATH of a node; several may be given (default: "
+                  "TURNO_NODE_ADDRESS, or those in --dir)")
+      .repeatable();
+  lock.add_option("--dir", options->directory,
+                  "Directory of the cluster on this machine (default: as for turno up)");
   lock.add_flag("-q,--quiet", options->quiet, "Say nothing when the lock is not acquired or lost");
   lock.add_flag("-v,--verbose", options->verbose, "Say what happens");
+  lock.exclusive("--nonblock", "--timeout");
   lock.footer(
       "\nturno lock NAME [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
       "\nThe command runs without a shell, in a process group of its own. It finds the lock in\n"
       "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION. Signals are passed on. If the lock "
       "is\n"
-      "lost, the group gets SIGTERM, and SIGKILL later; if this process is killed, SIGKILL.\n"
+      "lost, the group gets SIGTERM, and SIGKILL before others can have the lock; if this process\n"
+      "is killed, SIGKILL.\n"
       "\nExit status: the command's; 128+n if signal n ended it or the wait; 123 lock lost; 124 "
       "not\n"
       "acquired in time; 125 Turno's own error; 126 command cannot be run; 127 not found; 64 "

@@ -154,7 +154,9 @@ TEST_F(LockCommand, GivesTheStatusOfTheCommand) {
 TEST_F(LockCommand, TakesTheCommandWithAndWithoutDashes) {
   EXPECT_EQ(lock({"L", "echo", "-n", "--timeout", "-x"}).output, "--timeout -x");
   EXPECT_EQ(lock({"L", "--", "echo", "-n", "--"}).output, "--");
-  EXPECT_EQ(lock({"-w5", "--kill-after", "5s", "L", "--ttl=9s", "--", "echo", "a"}).output, "a\n");
+  EXPECT_EQ(lock({"-w5", "--kill-after", "0", "L", "--ttl=9s", "--", "echo", "a"}).output, "a\n");
+  EXPECT_THAT(lock({"L", "--kill-after", "5s", "true"}).output,
+              HasSubstr("--kill-after is shortened"));
   EXPECT_EQ(lock({"L", "-q", "-v", "--kill-after", "1s", "echo", "--", "--help"}).status, 0);
   EXPECT_EQ(lock({"--", "-L", "echo", "b"}).output, "b\n");
 }
@@ -171,7 +173,9 @@ TEST_F(LockCommand, AnswersMisuse) {
       finish(launch({TURNO_BINARY, "lock", "--node", "unix:/nowhere", "L", "true"}));
   EXPECT_EQ(nowhere.status, 125);
   EXPECT_THAT(nowhere.output, HasSubstr("no node answers at unix:/nowhere"));
-  EXPECT_EQ(lock({"", "true"}).status, 125);
+  EXPECT_EQ(lock({"", "true"}).status, 64);
+  EXPECT_EQ(lock({"L", "-n", "-w", "1s", "true"}).status, 64);
+  EXPECT_EQ(lock({"L", "-E", "256", "true"}).status, 64);
 }
 
 TEST_F(LockCommand, TellsTheCommandWhatItHolds) {
@@ -189,12 +193,35 @@ TEST_F(LockCommand, GivesUpInTimeAndNamesTheHolder) {
   EXPECT_EQ(outcome.status, 124);
   EXPECT_THAT(outcome.output, HasSubstr("not acquired within 50 ms; held by node node"));
   EXPECT_EQ(lock({"L", "-q", "-w", "0", "true"}).output, "");
+  EXPECT_EQ(lock({"L", "-n", "true"}).status, 124);
+  EXPECT_EQ(lock({"L", "-n", "-E", "7", "true"}).status, 7);
   EXPECT_EQ(node_.waiting("L"), 0U);
+}
+
+TEST_F(LockCommand, SaysWhoIsInTheWay) {
+  auto other = other_holding("L");
+  const auto first = start({"L", "true"}, "first");
+  EXPECT_TRUE(eventually([&] { return node_.waiting("L") == 1; }));
+  const auto second = start({"L", "-v", "true"}, "second");
+  EXPECT_TRUE(eventually([&] {
+    return contents("second").find("1 waits before you") != std::string::npos;
+  })) << contents("second");
+  EXPECT_THAT(contents("second"), HasSubstr("waiting for lock 'L': held by node node, session"));
+  other.grant.release();
+  EXPECT_EQ(finish(first, "first").output, "");
+  EXPECT_EQ(finish(second, "second").status, 0);
+}
+
+TEST_F(LockCommand, WarnsWhoWaitsForItself) {
+  const auto outcome =
+      lock({"L", TURNO_BINARY, "lock", "--node", node_.address(), "L", "-n", "true"});
+  EXPECT_EQ(outcome.status, 124);
+  EXPECT_THAT(outcome.output, HasSubstr("this runs under lock 'L' already"));
 }
 
 TEST_F(LockCommand, EndsTheWaitAtASignal) {
   const auto other = other_holding("L");
-  for (const auto signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1}) {
+  for (const auto signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGALRM}) {
     const auto pid = start({"L", "true"});
     EXPECT_TRUE(eventually([&] { return node_.waiting("L") == 1; }));
     ::kill(pid, signal);
@@ -217,7 +244,7 @@ TEST_F(LockCommand, StopsTheCommandWhenTheLockIsLost) {
   node_.restart();
   auto outcome = finish(pid);
   EXPECT_EQ(outcome.status, 123);
-  EXPECT_THAT(outcome.output, HasSubstr("lock 'L' was lost"));
+  EXPECT_THAT(outcome.output, HasSubstr("lock 'L' was lost: the "));
 
   pid = start({"L", "--kill-after", "100ms", "sh", "-c",
                "trap '' TERM; echo >ready2; while :; do sleep 0.01; done"});

@@ -1,6 +1,7 @@
 #include "cli/cluster/node_address.h"
 
 #include <cstdlib>
+#include <sstream>
 
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/local_members.h"
@@ -13,6 +14,17 @@ namespace {
 std::string environment(const char* name) {
   const auto* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// Between commas, without spaces around.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    std::erase(word, ' ');
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
 }
 
 tl::expected<std::vector<std::string>, Error> nodes_in(const std::string& asked) {
@@ -32,19 +44,13 @@ tl::expected<std::vector<std::string>, Error> nodes_in(const std::string& asked)
 
 }  // namespace
 
-tl::expected<std::vector<std::string>, Error> node_addresses(const std::string& node_option,
-                                                             const std::string& directory) {
-  if (!node_option.empty()) return std::vector{node_option};
-  // A directory that was asked for on the command line is more than what the environment says.
-  const bool asked = !directory.empty() && directory != environment("TURNO_DIR");
-  if (const auto address = environment("TURNO_NODE_ADDRESS"); !asked && !address.empty())
-    return std::vector{address};
+tl::expected<std::vector<std::string>, Error> node_addresses(
+    const std::vector<std::string>& node_options, const std::string& directory) {
+  if (!node_options.empty()) return node_options;
+  if (directory.empty())
+    if (auto addresses = words_of(environment("TURNO_NODE_ADDRESS")); !addresses.empty())
+      return addresses;
   return nodes_in(directory);
-}
-
-tl::expected<std::string, Error> node_address(const std::string& node_option,
-                                              const std::string& directory) {
-  return node_addresses(node_option, directory).map([](const auto& all) { return all.front(); });
 }
 
 }  // namespace turno::cli

@@ -1,4 +1,4 @@
-// Which node a command talks to.
+// Which nodes a command can talk to.
 #pragma once
 
 #include <string>
@@ -9,12 +9,10 @@
 
 namespace turno::cli {
 
-// In this order: the option --node; the option --dir; the environment's TURNO_NODE_ADDRESS; the
-// live nodes in cluster_directory(). Never returns an empty list.
-tl::expected<std::vector<std::string>, Error> node_addresses(const std::string& node_option,
-                                                             const std::string& directory);
-// The first of them.
-tl::expected<std::string, Error> node_address(const std::string& node_option,
-                                              const std::string& directory);
+// In this order: the options --node; the option --dir; the environment's TURNO_NODE_ADDRESS, which
+// may have several, with commas between; the live nodes in cluster_directory(). Never returns an
+// empty list.
+tl::expected<std::vector<std::string>, Error> node_addresses(
+    const std::vector<std::string>& node_options, const std::string& directory);
 
 }  // namespace turno::cli

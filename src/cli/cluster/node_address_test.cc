@@ -25,30 +25,34 @@ class NodeAddress : public ::testing::Test {
   const registry::TemporaryDirectory folder_;
 };
 
+using Texts = std::vector<std::string>;
+
 TEST_F(NodeAddress, IsThatOfALiveMember) {
   registry::EmbeddedRegistry registry(folder_.path());
   auto self = registry::member_named("n");
   self.client_address = "127.0.0.1:7";
   self.client_socket = "unix:/n.sock";
   ASSERT_TRUE(registry.join(self, registry::running("nxr")));
-  EXPECT_EQ(node_address("", folder_.path()), "unix:/n.sock");
+  EXPECT_EQ(node_addresses({}, folder_.path()), Texts{"unix:/n.sock"});
   ::setenv("TURNO_DIR", folder_.path().c_str(), 1);
-  EXPECT_EQ(node_address("", ""), "unix:/n.sock");
+  EXPECT_EQ(node_addresses({}, ""), Texts{"unix:/n.sock"});
   ASSERT_TRUE(registry.leave());
-  EXPECT_FALSE(node_address("", ""));
+  EXPECT_FALSE(node_addresses({}, ""));
 }
 
 TEST_F(NodeAddress, OptionsAreMoreThanTheEnvironment) {
-  ::setenv("TURNO_NODE_ADDRESS", "somewhere:1", 1);
-  EXPECT_EQ(node_address("elsewhere:2", folder_.path()), "elsewhere:2");
-  EXPECT_EQ(node_address("", ""), "somewhere:1");
-  EXPECT_FALSE(node_address("", folder_.path())) << "the directory was asked for";
+  ::setenv("TURNO_NODE_ADDRESS", "somewhere:1, unix:/there,", 1);
+  EXPECT_EQ(node_addresses({"a:2", "b:3"}, folder_.path()), (Texts{"a:2", "b:3"}));
+  EXPECT_EQ(node_addresses({}, ""), (Texts{"somewhere:1", "unix:/there"}));
+  EXPECT_FALSE(node_addresses({}, folder_.path())) << "the directory was asked for";
   ::setenv("TURNO_DIR", folder_.path().c_str(), 1);
-  EXPECT_EQ(node_address("", folder_.path()), "somewhere:1") << "it came from the environment too";
+  EXPECT_FALSE(node_addresses({}, folder_.path()))
+      << "asked for, though the environment says so too";
+  EXPECT_EQ(node_addresses({}, "")->size(), 2U);
 }
 
 TEST_F(NodeAddress, IfThereIsNoneSaysWhatToDo) {
-  const auto address = node_address("", folder_.path());
+  const auto address = node_addresses({}, folder_.path());
   ASSERT_FALSE(address);
   EXPECT_THAT(address.error().message,
               AllOf(HasSubstr("no node runs in " + folder_.path().string()),

@@ -88,21 +88,24 @@ tl::expected<NodeQuery, Error> NodeQuery::open(const std::string& address, milli
   return NodeQuery(address, patience, std::move(*connection));
 }
 
-tl::expected<NodeQuery, Error> NodeQuery::reach(const std::string& node_option,
+tl::expected<NodeQuery, Error> NodeQuery::reach(const std::vector<std::string>& node_options,
                                                 const std::string& directory) {
-  const auto addresses = node_addresses(node_option, directory);
+  const auto addresses = node_addresses(node_options, directory);
   if (!addresses) return tl::unexpected(addresses.error());
-  tl::expected<NodeQuery, Error> query = tl::unexpected(Error{});
-  for (const auto& address : *addresses)
-    if (query = open(address, for_all); query) return query;
-  if (!node_option.empty()) return query;
+  Error failure{Error::Code::unavailable, {}};
+  for (const auto& address : *addresses) {
+    auto query = open(address, for_all);
+    if (query) return query;
+    failure.message += (failure.message.empty() ? "" : "\n  ") + query.error().message;
+  }
+  if (!node_options.empty()) return tl::unexpected(std::move(failure));
   // None answers: what the kernel says of those of this machine.
   const auto view = live_members(cluster_directory(directory));
   for (const auto& member : view ? view->members : std::vector<cluster::Member>())
     if (std::find(addresses->begin(), addresses->end(), client_address(member)) != addresses->end())
-      query.error().message +=
+      failure.message +=
           "; " + describe(SilentNode{member.name, member.pid, cluster::process_state(member.pid)});
-  return query;
+  return tl::unexpected(std::move(failure));
 }
 
 tl::expected<Reply, Error> NodeQuery::call(const client::Connection::Arguments& arguments) {

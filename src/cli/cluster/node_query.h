@@ -68,8 +68,8 @@ class NodeQuery {
   // Waits so long for every answer, and at most `for_one` for the greeting.
   static tl::expected<NodeQuery, Error> open(const std::string& address,
                                              std::chrono::milliseconds patience);
-  // The first node that answers, of those that node_addresses() finds.
-  static tl::expected<NodeQuery, Error> reach(const std::string& node_option,
+  // The first node that answers, of those that node_addresses() finds; or why each does not.
+  static tl::expected<NodeQuery, Error> reach(const std::vector<std::string>& node_options,
                                               const std::string& directory);
 
   [[nodiscard]] const std::string& address() const { return address_; }

@@ -22,9 +22,10 @@ namespace turno::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr auto never = Clock::time_point::max();
 
 constexpr std::array signals_taken = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-                                      SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
+                                      SIGUSR2, SIGALRM, SIGTSTP, SIGCONT, SIGCHLD};
 
 [[noreturn]] void fail(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -120,37 +121,26 @@ bool is_interactive() {
   return ::isatty(STDIN_FILENO) == 1 && !piped;
 }
 
-// The guard: when the writing end of the pipe closes without a word, this process has died.
-[[noreturn]] void guard(Pipe& pipe, pid_t group) {
-  ::setsid();  // what is done to the group of this process is not done to the guard
-  ::prctl(PR_SET_NAME, "turno-guard");
-  pipe.close_writer();
-  for (const auto descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(descriptor);
-  char byte = 0;
-  if (read_fully(pipe.reader(), &byte, 1)) ::_exit(0);
-  ::kill(-group, SIGKILL);
-  // Until they are gone, this process keeps the connection to the node open, and so the lock.
-  for (int i = 0; i < 1000 && ::kill(-group, 0) == 0; ++i) ::usleep(1000);
-  ::_exit(0);
-}
-
 class Supervisor {
  public:
-  Supervisor(const CommandToRun& command, const Signals& signals)
+  Supervisor(const CommandToRun& command, const Signals& signals, Guard& guard)
       : arguments_(command.arguments),
         environment_(environment_with(command.environment)),
-        signals_(signals) {}
+        signals_(signals),
+        guard_(guard) {}
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
 
   std::optional<CommandError> start();
-  CommandEnd supervise(const std::stop_token& lost, std::chrono::milliseconds kill_after,
-                       const std::function<void()>& on_lost);
+  CommandEnd supervise(const Terms& terms);
 
  private:
   [[noreturn]] void become_command(char** arguments, char** environment, Pipe& go, Pipe& failure,
                                    pid_t parent) const;
+  void stop(const Terms& terms, Loss loss);
+  bool kill_if_time();
+  [[nodiscard]] int time_left(const Terms& terms) const;
   void handle(int signal);
   void reap();
   void follow_stop(int signal);
@@ -159,11 +149,12 @@ class Supervisor {
 
   std::vector<std::string> arguments_, environment_;
   const Signals& signals_;
+  Guard& guard_;
   const Terminal terminal_;
   bool wants_terminal_ = is_interactive();
-  pid_t child_ = -1, guard_ = -1;
-  Pipe life_;  // of this process, as seen by the guard
+  pid_t child_ = -1;
   std::optional<int> status_;
+  Clock::time_point kill_at_ = never;
   bool stopping_ = false;    // because the lock is lost
   bool group_gone_ = false;  // nobody is left of it, as far as its members were inherited
 };
@@ -200,13 +191,8 @@ std::optional<CommandError> Supervisor::start() {
   ::setpgid(child_, child_);  // both do it: whoever comes first
   go.close_reader();
   failure.close_writer();
-  guard_ = ::fork();
-  if (guard_ == 0) {
-    go.close_writer();
-    guard(life_, child_);
-  }
-  if (guard_ < 0) fail("fork");  // the command has not begun, and ends with the pipe
-  life_.close_reader();
+  // If it fails, the command has not begun, and ends with the pipe.
+  if (!guard_.start(child_)) fail("fork");
   write_byte(go.writer());
 
   int error = 0;
@@ -222,50 +208,61 @@ std::optional<CommandError> Supervisor::start() {
 
 Supervisor::~Supervisor() {
   take_terminal_back();
-  if (guard_ <= 0) return;
-  write_byte(life_.writer());
-  ::waitpid(guard_, nullptr, 0);
+  guard_.dismiss();
 }
 
 void Supervisor::take_terminal_back() const {
   if (terminal_.belongs_to(child_)) terminal_.give_to(::getpgrp());
 }
 
-CommandEnd Supervisor::supervise(const std::stop_token& lost, std::chrono::milliseconds kill_after,
-                                 const std::function<void()>& on_lost) {
+CommandEnd Supervisor::supervise(const Terms& terms) {
   const Notice notice;
-  const std::stop_callback tell(lost, [&] { notice.notify(); });
-  constexpr auto never = Clock::time_point::max();
-  auto kill_at = never;
+  const std::stop_callback tell(terms.lost, [&] { notice.notify(); });
   reap();  // it may have ended before anybody listened
   // A lost lock means that all of the group has to go.
   while (!status_ || (stopping_ && !group_gone_)) {
-    int timeout = -1;
-    if (kill_at != never) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(kill_at - Clock::now());
-      if (left.count() <= 0) {
-        ::kill(-child_, SIGKILL);
-        if (status_) break;
-        kill_at = never;
-      } else {
-        timeout = static_cast<int>(std::min<std::int64_t>(left.count(), 3'600'000));
-      }
-    }
+    if (kill_if_time() && status_) break;
     // Once told, the notice would stay readable.
     std::array<pollfd, 2> ready{
         pollfd{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0},
         pollfd{.fd = stopping_ ? -1 : notice.descriptor(), .events = POLLIN, .revents = 0}};
-    ::poll(ready.data(), ready.size(), timeout);
+    ::poll(ready.data(), ready.size(), time_left(terms));
     while (const auto signal = signals_.next()) handle(*signal);
-    if (!stopping_ && lost.stop_requested() && !status_) {
-      stopping_ = true;
-      on_lost();
-      ::kill(-child_, SIGTERM);
-      ::kill(-child_, SIGCONT);  // a stopped process would not hear it
-      kill_at = Clock::now() + kill_after;
+    if (stopping_ || status_) continue;
+    if (terms.lost.stop_requested()) {
+      stop(terms, Loss::told);
+    } else if (terms.expiry != nullptr && Clock::now() >= terms.expiry->stop_at()) {
+      stop(terms, Loss::expired);
     }
   }
-  return {.status = status_.value_or(0), .lost = stopping_};
+  const bool killed = guard_.dismiss();
+  return {.status = status_.value_or(0), .lost = stopping_ || killed};
+}
+
+void Supervisor::stop(const Terms& terms, Loss loss) {
+  stopping_ = true;
+  kill_at_ = Clock::now() + terms.kill_after;
+  if (terms.expiry != nullptr) kill_at_ = std::min(kill_at_, terms.expiry->kill_at());
+  guard_.lost(kill_at_);
+  if (terms.on_loss) terms.on_loss(loss);
+  ::kill(-child_, SIGTERM);
+  ::kill(-child_, SIGCONT);  // a stopped process would not hear it
+}
+
+bool Supervisor::kill_if_time() {
+  if (Clock::now() < kill_at_) return false;
+  ::kill(-child_, SIGKILL);
+  kill_at_ = never;
+  return true;
+}
+
+// In milliseconds, for poll(): until the command has to be stopped or killed.
+int Supervisor::time_left(const Terms& terms) const {
+  auto next = kill_at_;
+  if (terms.expiry != nullptr && !stopping_) next = std::min(next, terms.expiry->stop_at());
+  if (next == never) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
 void Supervisor::handle(int signal) {
@@ -288,7 +285,7 @@ void Supervisor::reap() {
   // Orphans that left the group: nobody else would bury them.
   siginfo_t info{};
   while (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
-         info.si_pid != child_ && info.si_pid != guard_) {
+         info.si_pid != child_ && info.si_pid != guard_.pid()) {
     ::waitpid(info.si_pid, nullptr, 0);
     info = {};
   }
@@ -365,14 +362,12 @@ void stop_until_continued() {
 }
 
 tl::expected<CommandEnd, CommandError> run_command(const CommandToRun& command,
-                                                   const Signals& signals,
-                                                   const std::stop_token& lost,
-                                                   std::chrono::milliseconds kill_after,
-                                                   const std::function<void()>& on_lost) {
+                                                   const Signals& signals, const Terms& terms,
+                                                   Guard& guard) {
   try {
-    Supervisor supervisor(command, signals);
+    Supervisor supervisor(command, signals, guard);
     if (auto error = supervisor.start()) return tl::unexpected(std::move(*error));
-    return supervisor.supervise(lost, kill_after, on_lost);
+    return supervisor.supervise(terms);
   } catch (const std::system_error& error) {
     return tl::unexpected(CommandError{125, error.what()});
   }

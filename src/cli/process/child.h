@@ -1,14 +1,14 @@
 // Running a command under a lock: in a process group of its own, with the terminal if there is one,
 // with signals passed on, and stopped when the lock is lost.
 //
-// If this process is killed, a guard, a process that does nothing but wait for that, kills the
-// command's group. The guard shares the connection to the node, so the lock is given to others only
-// when the command is gone.
+// If this process is killed or stopped, a guard (cli/process/guard.h) kills the command's group in
+// time.
 #pragma once
 
 #include <sys/types.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -17,6 +17,8 @@
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
+
+#include "cli/process/guard.h"
 
 namespace turno::cli {
 
@@ -70,12 +72,35 @@ struct CommandEnd {
   bool lost = false;  // it was stopped, because the lock was lost
 };
 
-// Runs it to its end. When `lost` is requested, its group gets SIGTERM, and SIGKILL after
-// `kill_after`; `on_lost` is called first.
+// The time to live of a lock. It counts from when a renewal was sent: when it arrived is not known.
+// The command is gone before the node may give the lock away. Thread safety: all calls.
+class Expiry {
+ public:
+  using Clock = std::chrono::steady_clock;
+  Expiry(std::chrono::milliseconds ttl, Clock::time_point sent) : ttl_(ttl), sent_(sent) {}
+  void renewed(Clock::time_point sent) { sent_ = sent; }
+  [[nodiscard]] Clock::time_point stop_at() const { return sent_.load() + ttl_ * 3 / 4; }
+  [[nodiscard]] Clock::time_point kill_at() const { return sent_.load() + ttl_ * 15 / 16; }
+
+ private:
+  const std::chrono::nanoseconds ttl_;
+  std::atomic<Clock::time_point> sent_;
+};
+
+enum class Loss : std::uint8_t { told, expired };
+
+// When a command has to stop.
+struct Terms {
+  std::stop_token lost;                  // the lock is lost
+  std::chrono::milliseconds kill_after;  // from SIGTERM to SIGKILL then
+  const Expiry* expiry = nullptr;        // or none
+  std::function<void(Loss)> on_loss;     // before SIGTERM
+};
+
+// Runs it to its end. When the lock is lost or about to expire, its group gets SIGTERM, and SIGKILL
+// later. The guard is started and dismissed.
 tl::expected<CommandEnd, CommandError> run_command(const CommandToRun& command,
-                                                   const Signals& signals,
-                                                   const std::stop_token& lost,
-                                                   std::chrono::milliseconds kill_after,
-                                                   const std::function<void()>& on_lost);
+                                                   const Signals& signals, const Terms& terms,
+                                                   Guard& guard);
 
 }  // namespace turno::cli

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -43,9 +45,17 @@ class Commands : public ::testing::Test {
     return !contents(name).empty();
   }
   auto run(std::vector<std::string> arguments, milliseconds kill_after = seconds(10)) {
+    Guard guard(word_within_);
+    if (connection_ >= 0) guard.watch(connection_);
+    if (expiry_) guard.expires(expiry_->kill_at());
     return run_command(
         {.arguments = std::move(arguments), .environment = {"TURNO_FENCE=42", "HOME=/elsewhere"}},
-        signals_, lost_.get_token(), kill_after, [] {});
+        signals_,
+        {.lost = lost_.get_token(),
+         .kill_after = kill_after,
+         .expiry = expiry_ ? &*expiry_ : nullptr,
+         .on_loss = {}},
+        guard);
   }
   auto shell(const std::string& script, milliseconds kill_after = seconds(10)) {
     return run({"sh", "-c", "cd " + folder_ + "; " + script}, kill_after);
@@ -59,6 +69,9 @@ class Commands : public ::testing::Test {
   std::string folder_;
   Signals signals_;
   std::stop_source lost_;
+  milliseconds word_within_ = seconds(60);
+  int connection_ = -1;  // by which the lock is held
+  std::optional<Expiry> expiry_;
 };
 
 bool is_alive(const std::string& pid) {
@@ -133,7 +146,7 @@ TEST_F(Commands, RunInAGroupOfTheirOwnWithNothingBlocked) {
 }
 
 TEST_F(Commands, GetTheSignalsOfThisProcess) {
-  for (const auto signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+  for (const auto signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM}) {
     std::filesystem::remove(file("ready"));
     std::thread sender([&] {
       EXPECT_TRUE(appears("ready"));
@@ -212,6 +225,119 @@ TEST_F(Commands, DieWithThisProcess) {
   ::waitpid(middle, nullptr, 0);
   EXPECT_TRUE(eventually(
       [&] { return !is_alive(word(contents("pid"))) && !is_alive(word(contents("grandchild"))); }));
+}
+
+// Runs a script in a process of its own, as turno lock would, which can be stopped and killed.
+class Wrapped : public Commands {
+ protected:
+  ~Wrapped() override {
+    if (wrapper_ <= 0) return;
+    ::kill(wrapper_, SIGKILL);
+    ::waitpid(wrapper_, nullptr, 0);
+  }
+  void start(const std::string& script) {
+    wrapper_ = ::fork();
+    ASSERT_GE(wrapper_, 0);
+    if (wrapper_ == 0) {
+      if (node_ >= 0) ::close(node_);  // that end is the node's alone
+      const auto end = shell(script);
+      ::_exit(end && end->lost ? 123 : 0);
+    }
+    if (connection_ >= 0) ::close(connection_);
+    EXPECT_TRUE(appears("pid"));
+  }
+  int status_of_wrapper() {
+    int status = 0;
+    ::waitpid(std::exchange(wrapper_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  void connect() {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+    connection_ = ends[0];
+    node_ = ends[1];
+  }
+  [[nodiscard]] bool is_gone(const std::string& name) const {
+    return eventually([&] { return !is_alive(word(contents(name))); });
+  }
+  static constexpr auto stubborn = "trap '' TERM HUP; echo $$ >pid; while :; do sleep 0.01; done";
+
+  pid_t wrapper_ = -1;
+  int node_ = -1;
+};
+
+TEST_F(Wrapped, DieWhenTheConnectionEndsAndTheWrapperIsStopped) {
+  word_within_ = milliseconds(100);
+  connect();
+  start(stubborn);
+  ::kill(wrapper_, SIGSTOP);
+  EXPECT_TRUE(is_alive(word(contents("pid"))));
+  ::close(node_);
+  EXPECT_TRUE(is_gone("pid"));
+  ::kill(wrapper_, SIGCONT);
+  EXPECT_EQ(status_of_wrapper(), 123);
+}
+
+TEST_F(Wrapped, DieAlsoIfTheyAreStopped) {
+  word_within_ = milliseconds(100);
+  connect();
+  start("echo $$ >pid; kill -STOP $$");
+  ::kill(wrapper_, SIGSTOP);
+  ::close(node_);
+  EXPECT_TRUE(is_gone("pid"));
+}
+
+TEST_F(Wrapped, DieWhenTheTimeToLiveIsOverAndTheWrapperIsStopped) {
+  expiry_.emplace(seconds(2), Expiry::Clock::now());
+  start(stubborn);
+  ::kill(wrapper_, SIGSTOP);
+  EXPECT_TRUE(is_gone("pid"));
+  EXPECT_LT(Expiry::Clock::now(), expiry_->kill_at() + seconds(10));
+  ::kill(wrapper_, SIGCONT);
+  EXPECT_EQ(status_of_wrapper(), 123);
+}
+
+TEST_F(Wrapped, GetATermBeforeTheTimeToLiveIsOver) {
+  expiry_.emplace(seconds(4), Expiry::Clock::now());
+  start("trap 'date +%s%N >terminated; exit 0' TERM; echo $$ >pid; while :; do sleep 0.01; done");
+  EXPECT_TRUE(appears("terminated"));
+  EXPECT_EQ(status_of_wrapper(), 123);
+}
+
+TEST_F(Wrapped, KeepTheConnectionUntilTheyAreGone) {
+  connect();
+  start(stubborn);
+  ::kill(wrapper_, SIGKILL);
+  EXPECT_EQ(status_of_wrapper(), 128 + SIGKILL);
+  char byte = 0;
+  EXPECT_EQ(::read(node_, &byte, 1), 0);  // waits for the end of all copies
+  EXPECT_FALSE(is_alive(word(contents("pid"))));
+  ::close(node_);
+}
+
+TEST(GuardOfACommand, GoesWithTheConnectionToWhichTheLockHasMoved) {
+  std::array<int, 2> old{}, next{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, old.data()), 0);
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, next.data()), 0);
+  const auto sleeper = ::fork();
+  if (sleeper == 0) {
+    for (const auto end : {old[1], next[1]}) ::close(end);
+    ::setpgid(0, 0);
+    for (;;) ::pause();
+  }
+  ::setpgid(sleeper, sleeper);
+  Guard guard(milliseconds(1));
+  guard.watch(old[0]);
+  ASSERT_TRUE(guard.start(sleeper));
+  guard.watch(next[0]);
+  ::shutdown(old[1], SHUT_RDWR);
+  EXPECT_EQ(::waitpid(sleeper, nullptr, WNOHANG), 0);
+  ::shutdown(next[1], SHUT_RDWR);
+  int status = 0;
+  ::waitpid(sleeper, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  EXPECT_TRUE(guard.dismiss());
+  for (const auto end : {old[0], old[1], next[0], next[1]}) ::close(end);
 }
 
 TEST(Durations, AreWhatPeopleWrite) {

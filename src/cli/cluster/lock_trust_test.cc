@@ -1,0 +1,233 @@
+// turno lock while nodes and wrappers are killed and stopped: real processes, whose commands write
+// down when they run.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "registry/registry_testing.h"
+#include "turno/turno.h"
+
+namespace turno {
+namespace {
+
+namespace json = boost::json;
+using std::chrono::milliseconds;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+struct Outcome {
+  int status = 0;  // as a shell would say it
+  std::string output;
+};
+
+class LockTrust : public ::testing::Test {
+ protected:
+  ~LockTrust() override {
+    for (const auto& [_, pid] : nodes_) ::kill(pid, SIGCONT);
+    run({"down", "--dir", directory(), "--kill-after", "1s"});
+  }
+  // Nodes node-1 to node-n.
+  void up(int nodes) {
+    const auto outcome = run({"up", "-n", std::to_string(nodes), "--detach", "--json",
+                              "--lock-delay", "2s", "--dir", directory()});
+    ASSERT_EQ(outcome.status, 0) << outcome.output;
+    const auto answer = json::parse(outcome.output).as_object();
+    for (const auto& member : answer.at("members").as_array())
+      nodes_[std::string(member.at("name").as_string())] =
+          static_cast<pid_t>(member.at("pid").as_int64());
+  }
+
+  [[nodiscard]] std::string directory() const { return folder_.path() / "cluster"; }
+  [[nodiscard]] std::string socket(const std::string& node) const {
+    return "unix:" + directory() + "/" + node + ".sock";
+  }
+  [[nodiscard]] std::string contents(const std::string& file) const {
+    std::ifstream in(folder_.path() / file);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  void touch(const std::string& file) const { std::ofstream(folder_.path() / file) << "x"; }
+
+  // turno with these words, in the folder, its output in the file `name`.
+  [[nodiscard]] pid_t start(Words words, const std::string& name) const {
+    words.insert(words.begin(), TURNO_BINARY);
+    std::vector<char*> pointers;
+    for (auto& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    const std::string out = folder_.path() / name;
+    const auto pid = ::fork();
+    if (pid != 0) return pid;
+    ::setsid();
+    ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
+    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+    ::dup2(STDOUT_FILENO, STDERR_FILENO);
+    if (::chdir(folder_.path().c_str()) == 0) ::execv(pointers[0], pointers.data());
+    ::_exit(99);
+  }
+  [[nodiscard]] pid_t lock(Words options, const std::string& script,
+                           const std::string& name) const {
+    options.insert(options.begin(), "lock");
+    options.insert(options.end(), {"--", "sh", "-c", script});
+    return start(options, name);
+  }
+  [[nodiscard]] Outcome finish(pid_t pid, const std::string& name) const {
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(name)};
+  }
+  Outcome run(const Words& words) const { return finish(start(words, "run"), "run"); }
+
+  template <class Condition>
+  static bool eventually(const Condition& condition) {
+    for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(10));
+    return condition();
+  }
+  [[nodiscard]] bool appears(const std::string& file) const {
+    return eventually([&] { return !contents(file).empty(); });
+  }
+  [[nodiscard]] bool says(const std::string& file, const std::string& text) const {
+    return eventually([&] { return contents(file).find(text) != std::string::npos; });
+  }
+  [[nodiscard]] std::uint64_t waiting(const std::string& lock, const std::string& node) const {
+    const auto client = Client::connect(socket(node));
+    const auto holder = client ? (*client)->who(lock) : tl::unexpected(client.error());
+    return holder && *holder ? (*holder)->waiting : 0;
+  }
+
+  // A command that does not want to end and notes when it ran, and one that notes when it began.
+  static constexpr auto stubborn =
+      "trap '' TERM HUP; while :; do date +%s%N >>old; sleep 0.02; done";
+  static constexpr auto next = "date +%s%N >next";
+  void expect_no_overlap() const {
+    const auto old = contents("old");
+    const auto last = old.find_last_of('\n', old.size() - 2);
+    EXPECT_LT(std::stoll(old.substr(last == std::string::npos ? 0 : last + 1)),
+              std::stoll(contents("next")));
+  }
+
+  const registry::TemporaryDirectory folder_;
+  std::map<std::string, pid_t> nodes_;
+};
+
+TEST_F(LockTrust, AWaiterWhoseNodeIsKilledWaitsAtAnother) {
+  up(3);
+  const auto holder = lock({"L", "--node", socket("node-3")},
+                           "echo x >ready; while [ ! -e go ]; do sleep 0.02; done", "holder");
+  ASSERT_TRUE(appears("ready"));
+  const auto waiter = lock({"L", "--node", socket("node-1")}, "echo got it", "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-3") == 1; }));
+  ::kill(nodes_["node-1"], SIGKILL);
+  EXPECT_TRUE(says("waiter", "its place in the queue is lost")) << contents("waiter");
+  touch("go");
+  EXPECT_EQ(finish(holder, "holder").status, 0);
+  const auto outcome = finish(waiter, "waiter");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("got it"));
+}
+
+TEST_F(LockTrust, CommandsSpreadOverTheNodes) {
+  up(3);
+  std::map<std::string, int> used;
+  for (int i = 0; i < 24; ++i) {
+    const auto pid = lock({"L", "--dir", directory()}, "printf $TURNO_NODE", "out");
+    ++used[finish(pid, "out").output];
+  }
+  EXPECT_GT(used.size(), 1U);
+}
+
+TEST_F(LockTrust, AStoppedNodeHoldsNobodyUp) {
+  up(3);
+  const auto holder = lock({"held", "--node", socket("node-2")},
+                           "echo x >ready; while [ ! -e go ]; do sleep 0.02; done", "holder");
+  ASSERT_TRUE(appears("ready"));
+  ::kill(nodes_["node-1"], SIGSTOP);
+  const auto timed = [&](const std::string& name, const std::string& patience) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto pid = lock({name, "-w", patience, "--node", socket("node-1"), "--node",
+                           socket("node-2"), "--node", socket("node-3")},
+                          "true", "out");
+    const auto outcome = finish(pid, "out");
+    EXPECT_THAT(outcome.status, AnyOf(0, 124)) << outcome.output;
+    return std::pair(outcome.status, std::chrono::steady_clock::now() - began);
+  };
+  for (const auto* patience : {"0", "2s"}) {
+    const auto [status, time] = timed("held", patience);
+    EXPECT_EQ(status, 124);
+    EXPECT_LT(time, std::chrono::seconds(8)) << patience;
+  }
+  // A name that has its home at the stopped node is not to be had; the others are.
+  int had = 0;
+  for (int i = 0; i < 5; ++i) had += timed("L" + std::to_string(i), "1s").first == 0 ? 1 : 0;
+  EXPECT_GT(had, 0);
+  touch("go");
+  EXPECT_EQ(finish(holder, "holder").status, 0);
+}
+
+TEST_F(LockTrust, ACommandWhoseNodeIsStoppedEndsWithoutIt) {
+  up(2);
+  const auto holder = lock({"L", "--node", socket("node-1")},
+                           "echo x >ready; while [ ! -e go ]; do sleep 0.02; done", "holder");
+  ASSERT_TRUE(appears("ready"));
+  ::kill(nodes_["node-1"], SIGSTOP);
+  touch("go");
+  EXPECT_EQ(finish(holder, "holder").status, 0) << "it hangs until the node goes on, or lost it";
+  ::kill(nodes_["node-1"], SIGCONT);
+  EXPECT_EQ(
+      finish(lock({"L", "-w", "20s", "--node", socket("node-2")}, "true", "out"), "out").status, 0);
+}
+
+TEST_F(LockTrust, ACommandThatIgnoresSigtermIsGoneBeforeTheLockDelayIsOver) {
+  up(2);
+  const auto holder =
+      lock({"L", "--kill-after", "1m", "--node", socket("node-1")}, stubborn, "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto waiter = lock({"L", "--node", socket("node-2")}, next, "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-2") == 1; }));
+  ::kill(nodes_["node-1"], SIGKILL);
+  const auto outcome = finish(holder, "holder");
+  EXPECT_EQ(outcome.status, 123);
+  EXPECT_THAT(outcome.output, HasSubstr("lock 'L' was lost: the connection to the node at"));
+  EXPECT_EQ(finish(waiter, "waiter").status, 0);
+  expect_no_overlap();
+}
+
+TEST_F(LockTrust, ACommandIsGoneBeforeItsTimeToLiveIsOverThoughTheWrapperIsStopped) {
+  up(2);
+  const auto holder = lock({"L", "--ttl", "3s", "--node", socket("node-1")}, stubborn, "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto waiter = lock({"L", "--node", socket("node-2")}, next, "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-2") == 1; }));
+  ::kill(holder, SIGSTOP);
+  EXPECT_EQ(finish(waiter, "waiter").status, 0);
+  expect_no_overlap();
+  ::kill(holder, SIGCONT);
+  EXPECT_EQ(finish(holder, "holder").status, 123);
+}
+
+TEST_F(LockTrust, ACommandDiesWithItsNodeThoughTheWrapperIsStopped) {
+  up(2);
+  const auto holder = lock({"L", "--node", socket("node-1")}, stubborn, "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto waiter = lock({"L", "--node", socket("node-2")}, next, "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-2") == 1; }));
+  ::kill(holder, SIGSTOP);
+  ::kill(nodes_["node-1"], SIGKILL);
+  EXPECT_EQ(finish(waiter, "waiter").status, 0);
+  expect_no_overlap();
+  ::kill(holder, SIGCONT);
+  EXPECT_EQ(finish(holder, "holder").status, 123);
+}
+
+}  // namespace
+}  // namespace turno
