@@ -53,7 +53,11 @@ bool Client::Session::on_ticket(const PlacePointer& place, Reply* reply) {
   if (!is_integer(*reply) || !channel.places.emplace(reply->integer, place).second) return false;
   channel.asking.erase(place);
   place->ticket = reply->integer;
-  if (place->attempt == nullptr || place->attempt->withdrawn) cancel(place);
+  if (place->attempt == nullptr || place->attempt->withdrawn) {
+    cancel(place);
+  } else {
+    leave_old_queues(*place->attempt);
+  }
   return true;
 }
 
@@ -72,20 +76,23 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
   if (parts.empty()) return false;
   const auto& kind = parts[0].text;
   if (kind == "lost") return on_lost(channel, push);
+  if (kind == "draining") {
+    const Guard guard(mutex_);
+    begin_to_move(channel);
+    return true;
+  }
   if (kind != "granted" && kind != "timeout" && kind != "failed") return true;  // of a newer node
   if (parts.size() < 3 || !is_integer(parts[1])) return false;
   if (kind == "granted" && (parts.size() < 4 || !is_integer(parts[3]))) return false;
   const auto& name = parts[2].text;
   const auto fence = kind == "granted" ? static_cast<std::uint64_t>(parts[3].integer) : 0;
   const Guard guard(mutex_);
+  const auto found = channel.places.find(parts[1].integer);
+  if (found != channel.places.end() && found->second->name != name) return false;
   const auto place = place_at(channel, parts[1].integer);
   if (place == nullptr) {
     if (kind == "granted") give_back(channel, name, fence);
     return true;
-  }
-  if (place->name != name) {
-    strand(place, "the node at " + channel.address.text() + " makes no sense", true);
-    return false;
   }
   if (kind == "granted") {
     grant(place, fence);
@@ -131,9 +138,13 @@ void Client::Session::on_closed(Channel& channel, const std::string& reason) {
         "the connection to the node at " + channel.address.text() + " broke: " + reason;
     const auto asking = std::exchange(channel.asking, {});
     const auto places = std::exchange(channel.places, {});
-    for (auto& [_, lock] : names_)
-      if (lock.held != nullptr && lock.held->channel.get() == &channel)
-        lose(*lock.held, text, lost);
+    if (channel.bequest) {
+      if (!channel.bequest->unknown_since) channel.bequest->unknown_since = Clock::now();
+      channel.bequest->reason = text;
+    } else {
+      for (auto* held : held_by(channel)) lose(*held, text, lost);
+    }
+    moved_.notify_all();
     for (const auto& place : asking) strand(place, text, true);
     for (const auto& [_, place] : places) strand(place, text, true);
   }

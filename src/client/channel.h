@@ -87,6 +87,21 @@ struct Place {
   bool cancelling = false;             // CANCEL was sent
 };
 
+// What is held by a channel is being handed over to another.
+struct Bequest {
+  struct Release {
+    std::string name;
+    std::uint64_t fence = 0;
+  };
+
+  std::shared_ptr<Channel> heir;
+  std::vector<Release> released = {};  // meanwhile: who has them then is to be told
+  bool refused = false;                // nothing was handed over
+  // Whether it was handed over is not known since then: the heir has to be asked.
+  std::optional<Clock::time_point> unknown_since = {};
+  std::string reason = {};
+};
+
 // A connection to a node, and what belongs to it: for the node it is a session.
 struct Channel {
   net::Address address;
@@ -98,6 +113,8 @@ struct Channel {
   std::optional<Clock::time_point> asked_for_life;  // and no sign of it has come since
   int slow_questions = 0;                           // that the node may answer late
   bool over = false;                                // the connection has ended
+  bool leaving = false;                             // the node said that it leaves
+  std::optional<Bequest> bequest;
 
   // It has said something since it was asked for a sign of life.
   [[nodiscard]] bool is_alive() const {

@@ -169,7 +169,7 @@ TEST_F(Failover, ANodeThatLeavesSendsItsWaitsElsewhere) {
   second.say("-DRAINING the node leaves\r\n");
   first.accept();
   EXPECT_EQ(first.next(), "HELLO 3");
-  first.say("%1\r\n" + bulk("draining") + "#t\r\n");
+  first.say(first.greeting(true));
   second.welcome();
   EXPECT_EQ(second.next(), "LOCK gate ASYNC");
   second.say(":1\r\n" + granted("gate", 1, 7));

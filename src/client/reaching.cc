@@ -54,18 +54,23 @@ tl::expected<void, Error> Client::Session::reach(Guard& guard, Clock::time_point
   reaching_ = false;
   reached_.notify_all();
   if (!channel) return tl::unexpected(std::move(channel.error()));
+  if (adopt(*channel)) return {};
+  return tl::unexpected(
+      Error{Error::Code::unavailable,
+            "the node at " + (*channel)->address.text() + " closed the connection at once"});
+}
+
+// New requests go there, if there is nobody else for them.
+bool Client::Session::adopt(const ChannelPointer& channel) {
+  channels_.push_back(channel);
   // It may have broken already: then on_closed() did not know it yet.
-  if ((*channel)->connection->closed()) {
-    channels_.push_back(std::move(*channel));
-    channels_.back()->over = true;
-    return tl::unexpected(Error{
-        Error::Code::unavailable,
-        "the node at " + channels_.back()->address.text() + " closed the connection at once"});
+  channel->over = channel->connection->closed();
+  if (channel->over) return false;
+  if (!current_) {
+    current_ = channel;
+    identity_ = channel->identity;
   }
-  channels_.push_back(*channel);
-  current_ = std::move(*channel);
-  identity_ = current_->identity;
-  return {};
+  return true;
 }
 
 tl::expected<Client::Session::ChannelPointer, Error> Client::Session::try_all(
@@ -73,7 +78,7 @@ tl::expected<Client::Session::ChannelPointer, Error> Client::Session::try_all(
   std::vector<Error> failures;
   auto pause = milliseconds(20);
   for (int round = 0;; ++round) {
-    auto order = [this] {
+    const auto order = [this] {
       const Guard guard(mutex_);
       return addresses_.in_order();
     }();

@@ -35,7 +35,12 @@ Client::Session::Session(const std::vector<net::Address>& addresses, Client::Opt
 
 Client::Session::~Session() {
   std::vector<ChannelPointer> channels;
-  const Guard guard(mutex_);
+  Guard guard(mutex_);
+  ending_ = true;
+  moved_.notify_all();
+  guard.unlock();
+  if (mover_.joinable()) mover_.join();
+  guard.lock();
   current_.reset();
   channels.swap(channels_);
   // They end after the guard: their threads may be waiting for it.
@@ -139,8 +144,11 @@ void Client::Session::release(Held* held) {
   auto& channel = *held->channel;
   if (lock.held == held) lock.held = nullptr;
   --channel.holds;
-  // Of a lock that was lost, it says that this program has stopped using it.
-  give_back(channel, lock.name, held->fence);
+  if (held->lost) {
+    unlock(channel, lock.name, held->fence);  // "I have stopped"
+  } else {
+    give_back(channel, lock.name, held->fence);
+  }
   end_if_idle(channel);
   ask_next(lock);
   stop_using(lock);
@@ -160,10 +168,16 @@ tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::millis
   ChannelPointer channel;
   std::string name;
   {
-    const Guard guard(mutex_);
+    Guard guard(mutex_);
     name = held.lock->name;
+    // While it is handed over, neither node is the right one to ask.
+    moved_.wait_until(guard, Clock::now() + options_.answer_timeout,
+                      [&] { return held.lost || !held.channel->bequest; });
     if (held.lost)
       return tl::unexpected(Error{Error::Code::lost, quoted(name) + " was lost: " + held.reason});
+    if (held.channel->bequest)
+      return tl::unexpected(
+          Error{Error::Code::unavailable, quoted(name) + " is being moved to another node"});
     channel = held.channel;
   }
   const auto time = milliseconds(ttl);
@@ -177,6 +191,10 @@ tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::millis
   Lost lost;
   {
     const Guard guard(mutex_);
+    // It has moved since: it is renewed there the next time.
+    if (held.channel != channel || channel->bequest)
+      return tl::unexpected(
+          Error{Error::Code::unavailable, quoted(name) + " was moved to another node"});
     if (!held.lost) lose(held, "it was renewed too late", lost);
   }
   for (auto& stop : lost) stop.request_stop();

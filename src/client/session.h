@@ -16,8 +16,11 @@
 // stranded; (5) the current channel's connection has not ended; (6) channels are destroyed in
 // sweep() and by the destructor only, never in their own threads.
 //
+// A node that leaves says so. Then a thread, the mover, hands over to another node what is held,
+// and lets the waits ask there (moving.cc). While a *bequest* is under way, releases are put off.
+//
 // The parts: session.cc what users call; waiting.cc an attempt's way; answers.cc what nodes say;
-// reaching.cc which node is asked.
+// reaching.cc which node is asked; moving.cc what is done when a node leaves.
 #pragma once
 
 #include <functional>
@@ -27,6 +30,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/addresses.h"
@@ -78,9 +82,12 @@ class Client::Session {
   void ask_next(Named& lock);
   void ask(const AttemptPointer& attempt, Channel& channel);
   void withdraw(Attempt& attempt);
+  void leave_old_queues(const Attempt& attempt);
   void cancel(const PlacePointer& place);
   void give_up(const PlacePointer& place);
+  // Put off during a bequest, or not.
   void give_back(Channel& channel, std::string_view name, std::uint64_t fence);
+  static void unlock(Channel& channel, std::string_view name, std::uint64_t fence);
   // An attempt ends: its thread goes away; a place has a grant; no place is left.
   void leave(const AttemptPointer& attempt);
   void grant(const PlacePointer& place, std::uint64_t fence);
@@ -98,7 +105,22 @@ class Client::Session {
   // Asks for a sign of life now and then. When to look again; nothing: the node is silent.
   std::optional<Clock::time_point> watch(Channel& channel, std::chrono::milliseconds patience);
 
+  bool adopt(const ChannelPointer& channel);
+  [[nodiscard]] std::vector<Held*> held_by(const Channel& channel);
+  [[nodiscard]] bool has_waits(const Channel& channel) const;
+  void begin_to_move(Channel& channel);
+  void move_waits(Channel& old, Channel& heir);
+  void hand_over(Held& held, const ChannelPointer& heir);
+  void finish_bequest(Channel& old);
+  void take_stock(Channel& old, const Reply& held);
+
   // These let go of it for a while.
+
+  void move_away(Guard& guard, const ChannelPointer& old);
+  ChannelPointer find_heir(Guard& guard, const Channel& old,
+                           const std::vector<net::Address>& refused);
+  bool bequeath(Guard& guard, const ChannelPointer& old, const ChannelPointer& heir);
+  void ask_heir(Guard& guard, const ChannelPointer& old, const ChannelPointer& heir);
 
   tl::expected<Held*, Error> wait(Guard& guard, const AttemptPointer& attempt,
                                   const std::stop_token& stop);
@@ -119,11 +141,13 @@ class Client::Session {
   tl::expected<ChannelPointer, Error> try_all(Clock::time_point limit, const std::stop_token& stop,
                                               bool persists);
   void sweep();
+  void run_mover();
   std::string holder_of(const std::string& name);
   bool on_ticket(const PlacePointer& place, Reply* reply);
   bool on_cancelled(const PlacePointer& place, Reply* reply);
   bool on_push(Channel& channel, Reply& push);
   bool on_lost(Channel& channel, const Reply& push);
+  bool on_bequeathed(Channel& old, Reply* reply);
   void on_closed(Channel& channel, const std::string& reason);
 
   [[nodiscard]] std::chrono::milliseconds patience_of(const Attempt& attempt) const;
@@ -139,6 +163,12 @@ class Client::Session {
   client::Addresses addresses_;
   bool reaching_ = false;  // a thread connects: one at a time
   std::condition_variable reached_;
+
+  std::vector<ChannelPointer> leaving_;  // for the mover
+  std::thread mover_;                    // from the first that leaves to the last
+  bool moving_ = false;
+  bool ending_ = false;
+  std::condition_variable moved_;  // something has moved, or cannot
 };
 
 // For messages.

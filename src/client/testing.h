@@ -83,13 +83,10 @@ inline void send_all(int descriptor, std::string_view bytes) {
   }
 }
 
-inline constexpr std::string_view greeting =
-    "%2\r\n$6\r\nserver\r\n$5\r\nturno\r\n$2\r\nid\r\n:7\r\n";
-
 // The test plays the node: it reads requests and writes answers, in the test's own thread.
 class ScriptedNode {
  public:
-  ScriptedNode() = default;
+  explicit ScriptedNode(std::string name = "scripted") : name_(std::move(name)) {}
   ScriptedNode(const ScriptedNode&) = delete;
   ScriptedNode& operator=(const ScriptedNode&) = delete;
   ~ScriptedNode() { hang_up(); }
@@ -104,7 +101,7 @@ class ScriptedNode {
   void welcome(std::string_view members = "*0\r\n") {
     accept();
     EXPECT_EQ(next(), "HELLO 3");
-    say(greeting);
+    say(greeting());
     EXPECT_EQ(next(), "CLIENT CAPA move");
     say("+OK\r\n");
     EXPECT_EQ(next(), "MEMBERS");
@@ -124,12 +121,27 @@ class ScriptedNode {
     }
   }
   void say(std::string_view bytes) const { send_all(connection_, bytes); }
+  [[nodiscard]] std::string greeting(bool draining = false) const {
+    std::string text;
+    wire::ReplyWriter writer(text, 3);
+    writer.map(4);
+    writer.bulk("id");
+    writer.integer(7);
+    writer.bulk("node");
+    writer.bulk(name_);
+    writer.bulk("lock_delay_ms");
+    writer.integer(1000);
+    writer.bulk("draining");
+    writer.boolean(draining);
+    return text;
+  }
   void hang_up() {
     if (connection_ >= 0) ::close(std::exchange(connection_, -1));
   }
   Listener& listener() { return listener_; }
 
  private:
+  const std::string name_;
   Listener listener_;
   int connection_ = -1;
   wire::RequestParser parser_;

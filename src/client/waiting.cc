@@ -222,6 +222,11 @@ void Client::Session::give_up(const PlacePointer& place) {
 }
 
 void Client::Session::give_back(Channel& channel, std::string_view name, std::uint64_t fence) {
+  if (channel.bequest) return channel.bequest->released.push_back({std::string(name), fence});
+  unlock(channel, name, fence);
+}
+
+void Client::Session::unlock(Channel& channel, std::string_view name, std::uint64_t fence) {
   if (!channel.connection) return;
   const auto number = std::to_string(fence);
   channel.connection->send({"UNLOCK", name, number}, [](Reply*) { return true; });
@@ -235,6 +240,7 @@ void Client::Session::detach(const PlacePointer& place) {
 void Client::Session::grant(const PlacePointer& place, std::uint64_t fence) {
   const auto attempt = place->attempt;
   auto& channel = *place->channel;
+  moved_.notify_all();
   if (attempt == nullptr || attempt->withdrawn) {
     give_back(channel, place->name, fence);
     return settle(place, {Error::Code::cancelled, {}});
@@ -268,6 +274,7 @@ void Client::Session::finish(const AttemptPointer& attempt, Error error) {
 void Client::Session::settle(const PlacePointer& place, Error error) {
   const auto attempt = place->attempt;
   detach(place);
+  moved_.notify_all();
   if (attempt == nullptr || !attempt->places.empty()) return;
   const bool moving = error.code == Error::Code::cancelled && !attempt->withdrawn;
   if (!moving) return finish(attempt, std::move(error));
