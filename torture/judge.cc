@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/fence.h"
+
 namespace turno::torture {
 
 namespace {
@@ -12,8 +14,8 @@ std::string described(const Hold& hold, const Fate& fate) {
     return time == never ? "" : ", " + std::string(what) + " " + std::to_string(time);
   };
   return "client " + std::to_string(hold.client) + " at node " + std::to_string(hold.node) +
-         " (fence " + std::to_string(hold.fence >> 40U) + ":" +
-         std::to_string(hold.fence & ((std::uint64_t{1} << 40U) - 1)) + ", " +
+         " (fence " + std::to_string(hold.fence >> Fence::count_bits) + ":" +
+         std::to_string(hold.fence & ((std::uint64_t{1} << Fence::count_bits) - 1)) + ", " +
          std::to_string(hold.granted) + " to " + std::to_string(hold.ended) + " ns" +
          moment("expires", hold.expires) + moment("node killed", fate.killed) +
          moment("node told to leave", fate.told_to_leave) + ")";

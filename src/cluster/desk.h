@@ -374,8 +374,15 @@ struct Desk {
     if constexpr (HasTimers<P>)
       for (const auto& alarm : inner.alarms()) step.out.arm(alarm.timer, alarm.delay_ns);
     if (!inner.granted()) return;
-    last = base + inner.granted()->count() * fences_per_turn;
-    step.granted = Fence::at(step.context.setup->epoch, last);
+    const auto count = base + inner.granted()->count() * fences_per_turn;
+    // No fence is left: the users wait, as if others were inside, until the next view.
+    if (count >= spent_count) return;
+    last = count;
+    step.granted = fence_of(step, last);
+  }
+
+  [[nodiscard]] static Fence fence_of(const Step& step, std::uint64_t count) {
+    return Fence::at(step.context.fences_from + step.context.setup->epoch, count);
   }
 
   // Whether what this member has proves that nobody is inside.
@@ -435,7 +442,7 @@ struct Desk {
   // or what a user of it tries to get; or the user that was inside has left meanwhile, or the one
   // that tried has given up. Fences begin below those of the first turn.
   void take_over(Step& step) {
-    const auto first = Fence::at(step.context.setup->epoch, base);
+    const auto first = fence_of(step, base);
     if (home.keeps_for_the_dead()) {
       turn.begin(first);
       turn.enter(the_dead);

@@ -73,6 +73,7 @@ struct Context {
   NodeId self, home;
   Ledger* ledger = nullptr;
   Rules rules;
+  std::uint64_t fences_from = 0;  // is added to the view's epoch in fences (View::fences_from)
 
   [[nodiscard]] bool at_home() const { return self == home; }
   [[nodiscard]] bool without(Rules::Without rule) const { return rules.without == rule; }

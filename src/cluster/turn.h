@@ -32,6 +32,11 @@ struct Heir {
 // A member may serve several of its own users within one turn: their fences lie between two turns.
 inline constexpr std::uint64_t fences_per_turn = 16;
 
+// No honest member's fences count so far in one epoch; there is room for a few more.
+inline constexpr std::uint64_t most_count = (std::uint64_t{1} << Fence::count_bits) - 4096;
+// From here on no turn begins until there is a new epoch. It was asked for long before.
+inline constexpr std::uint64_t spent_count = most_count - most_count / 8;
+
 struct Turn {
   Line line;
   UserId holder = no_user;  // who is inside

@@ -55,6 +55,9 @@ inline constexpr std::size_t most_casualties = 16;
 
 struct View {
   std::uint32_t epoch = 0;
+  // Epochs count the views of one registry. For fences something is added that was fixed when the
+  // first member joined: the clock, so that fences grow also if the registry was lost.
+  std::uint64_t fences_from = 0;
   std::vector<Member> members;  // in the order of joining; NodeIds are positions in it
 
   // Of the whole cluster, fixed by the first member.

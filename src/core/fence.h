@@ -1,5 +1,7 @@
 // The number of a grant. It never goes back for one lock, so a resource can refuse an older one.
 // The epoch (the view in which the lock lives) is in the high bits, a count in the low bits.
+//
+// Together they have 63 bits, so that a fence is positive in every language.
 #pragma once
 
 #include <compare>
@@ -10,18 +12,17 @@
 namespace turno {
 
 struct Fence {
-  static constexpr int count_bits = 40;
+  static constexpr int count_bits = 28;
+  static constexpr std::uint64_t last_epoch = (std::uint64_t{1} << (63 - count_bits)) - 1;
 
   std::uint64_t value = 0;
 
-  static constexpr Fence at(std::uint32_t epoch, std::uint64_t count = 0) {
-    TURNO_ASSERT(epoch < std::uint32_t{1} << (64 - count_bits));
+  static constexpr Fence at(std::uint64_t epoch, std::uint64_t count = 0) {
+    TURNO_ASSERT(epoch <= last_epoch);
     TURNO_ASSERT(count < std::uint64_t{1} << count_bits);
-    return Fence{(std::uint64_t{epoch} << count_bits) + count};
+    return Fence{(epoch << count_bits) + count};
   }
-  [[nodiscard]] constexpr std::uint32_t epoch() const {
-    return static_cast<std::uint32_t>(value >> count_bits);
-  }
+  [[nodiscard]] constexpr std::uint64_t epoch() const { return value >> count_bits; }
   [[nodiscard]] constexpr std::uint64_t count() const {
     return value & ((std::uint64_t{1} << count_bits) - 1);
   }

@@ -15,11 +15,16 @@ TEST(Fence, HasAnEpochAndACount) {
 }
 
 TEST(Fence, KeepsTheLargestEpochAndCountApart) {
-  constexpr std::uint32_t last_epoch = (1U << 24) - 1;
-  constexpr std::uint64_t last_count = (std::uint64_t{1} << 40) - 1;
-  const auto fence = Fence::at(last_epoch, last_count);
-  EXPECT_EQ(fence.epoch(), last_epoch);
+  constexpr std::uint64_t last_count = (std::uint64_t{1} << Fence::count_bits) - 1;
+  const auto fence = Fence::at(Fence::last_epoch, last_count);
+  EXPECT_EQ(fence.epoch(), Fence::last_epoch);
   EXPECT_EQ(fence.count(), last_count);
+}
+
+// Clients get it as a signed integer.
+TEST(Fence, IsNeverNegative) {
+  constexpr std::uint64_t last_count = (std::uint64_t{1} << Fence::count_bits) - 1;
+  EXPECT_GT(static_cast<std::int64_t>(Fence::at(Fence::last_epoch, last_count).value), 0);
 }
 
 TEST(Fence, GrowsWithEachGrant) {

@@ -265,6 +265,7 @@ void Daemon::wake(Clock::time_point at) {
     tick_ = loop_.after(at - Clock::now(), [this] {
       tick_ = {};
       locks_->tick();
+      renew_epoch();
     });
   };
   if (loop_.here()) {
@@ -274,8 +275,15 @@ void Daemon::wake(Clock::time_point at) {
   }
 }
 
+// Once in an epoch: the keeper tries until there is another.
+void Daemon::renew_epoch() {
+  if (!locks_->worn() || !keeper_ || std::exchange(renewed_, view_.epoch) == view_.epoch) return;
+  log::info("the fences of view {} are nearly used up: a new one is asked for", view_.epoch);
+  keeper_->bump();
+}
+
 void Daemon::sweep() {
-  if (locks_->worn() && keeper_) keeper_->bump();
+  renew_epoch();
   const auto count =
       locks_->retire_idle(table::coarse_now() - settings_.idle, most_retired_at_once);
   const auto pause = count == most_retired_at_once

@@ -146,6 +146,7 @@ class Daemon final : public port::Host {
   void lose_patience(std::uint64_t question);
   void finish(std::uint64_t question);
   void wake(Clock::time_point at);
+  void renew_epoch();
   void sweep();
   void give_up(const std::string& reason);
 
@@ -166,6 +167,7 @@ class Daemon final : public port::Host {
   std::string dead_;  // who crashed last, for people
   net::Loop::Timer delay_, sweep_, tick_;
   std::uint64_t view_changes_ = 0;
+  std::uint32_t renewed_ = 0;  // the view in which another one was asked for
   std::unordered_map<std::uint64_t, Question> questions_;
   std::uint64_t question_numbers_ = 0;
   struct Bequeathing {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cluster/note.h"
+#include "cluster/turn.h"
 #include "cluster/view.h"
 #include "net/link.h"
 #include "wire/codec.h"
@@ -63,6 +64,7 @@ inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
 }
 
 // The number of an instance for the whole cluster: its home is in it.
+using cluster::most_count;
 using cluster::most_members;
 [[nodiscard]] inline std::uint64_t global_instance(NodeId home, cluster::Instance instance) {
   return instance == 0 ? 0 : instance * most_members + home.index();
@@ -73,9 +75,6 @@ using cluster::most_members;
 [[nodiscard]] inline cluster::Instance instance_at_home(std::uint64_t global) {
   return global / most_members;
 }
-
-// No honest member's fences ever count so far: long before, there is a new epoch.
-inline constexpr std::uint64_t most_count = std::uint64_t{1} << (Fence::count_bits - 1);
 
 // The body of a frame. The instance is in its header.
 template <class Inner>

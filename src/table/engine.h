@@ -22,6 +22,7 @@ namespace turno::table {
 // One view, as the engines need it.
 struct Stage {
   std::uint32_t epoch = 0;
+  std::uint64_t fences_from = 0;
   NodeId self;
   std::vector<Setup> setups;                      // by home
   std::vector<std::shared_ptr<net::Link>> links;  // by member; none to itself
@@ -33,7 +34,7 @@ struct Stage {
 
   [[nodiscard]] std::size_t size() const { return setups.size(); }
   [[nodiscard]] cluster::Context context(const Entry& entry) {
-    return {&setups[entry.home.index()], self, entry.home, &ledger, rules};
+    return {&setups[entry.home.index()], self, entry.home, &ledger, rules, fences_from};
   }
 };
 

@@ -10,14 +10,6 @@
 
 namespace turno::table {
 
-namespace {
-
-// Far from the end of a fence's count, so that what is under way when a new epoch is asked for
-// still fits.
-constexpr std::uint64_t worn_count = most_count / 2;
-
-}  // namespace
-
 Clock::time_point coarse_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -234,8 +226,13 @@ void LockTable::let_in(Entry& entry, const Result& result) {
   waiter.state = Waiter::State::granted;
   entry.pins += waiter.pins ? 1U : 0U;
   Statistics::add<std::int64_t>(statistics_.holders);
-  if (entry.fence.count() > worn_count) worn_.store(true, std::memory_order_relaxed);
+  if (entry.fence.count() > worn_count_) [[unlikely]]
+    wear_out();
   watch(entry);
+}
+
+void LockTable::wear_out() {
+  if (!worn_.exchange(true, std::memory_order_relaxed)) due(now());
 }
 
 void LockTable::settle(Waiter& waiter, Waiter::State state) {

@@ -162,6 +162,7 @@ class LockTable {
   Entry* find_inherited(std::string_view name, const Owner& owner, Fence fence);
   void let_go_of_inherited(Entry& entry);
   void come_into(Entry& entry, bool inside);
+  void wear_out();
   void settle(Waiter& waiter, Waiter::State state);
   void keep_indices(Entry& entry, const Result& result, bool used);
   void touch(Entry& entry, bool lives, bool used);
@@ -223,6 +224,7 @@ class LockTable {
   Clock::time_point next_tick_ = Clock::time_point::max();
   Clock::time_point now_;  // see now()
   std::atomic<bool> worn_{false};
+  std::uint64_t worn_count_ = most_count / 2;  // from which count on a new epoch is asked for
   bool ended_ = false;
   const Owner moved_{0, "moves to another node"};  // who has what was bequeathed
   Statistics statistics_;

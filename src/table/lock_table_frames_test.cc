@@ -113,6 +113,25 @@ TEST_F(FramesTest, AWornLockIsNoticed) {
   EXPECT_FALSE(table_.worn());
 }
 
+// No new epoch can be had (a full disk): then nobody gets the lock, rather than a fence that was
+// given out before.
+TEST_F(FramesTest, ALockWhoseFencesAreUsedUpWaitsForANewEpoch) {
+  const auto lock = lock_of(self);
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, nobody, cluster::spent_count - 32)));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  Asker first, second;
+  EXPECT_TRUE(table_.acquire(lock, first));
+  EXPECT_LT(first.fence.count(), cluster::spent_count);
+  EXPECT_TRUE(table_.release(lock, first.self(), first.fence));
+  EXPECT_FALSE(table_.acquire(lock, second));
+  EXPECT_EQ(second.state, State::waiting);
+  enter(2);
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  EXPECT_EQ(second.state, State::granted);
+  EXPECT_GT(second.fence, first.fence);
+  EXPECT_EQ(second.fence.epoch(), 2U);
+}
+
 TEST_F(FramesTest, AHolderElsewhereKeepsTheLock) {
   const auto lock = lock_of(self);
   Asker asker;

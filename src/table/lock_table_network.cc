@@ -1,4 +1,5 @@
 // The lock table and the cluster: views, and the frames of peers.
+#include <algorithm>
 #include <utility>
 
 #include "protocols/arrangement.h"
@@ -14,6 +15,13 @@ using Without = cluster::Rules::Without;
 
 // More than honest members ever need: these are messages that overtake the news of an instance.
 constexpr std::size_t most_foundlings = 4096, most_orphans = 65'536;
+
+// Far from the end of a fence's count, so that what is under way when a new epoch is asked for
+// still fits. Of many members less is used, for numbers in messages have a limit that falls with
+// them (wire::Limits::number).
+constexpr std::uint64_t worn_count(std::size_t members) {
+  return most_count / 2 / std::max<std::size_t>(1, members / 8);
+}
 
 }  // namespace
 
@@ -43,6 +51,7 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
   former_self_ = stage_.epoch > 0 ? stage_.self : nobody;
   former_rendezvous_ = std::exchange(rendezvous_, cluster::Rendezvous(view));
   stage_.epoch = view.epoch;
+  stage_.fences_from = view.fences_from;
   stage_.self = self;
   stage_.links = std::move(links);
   auto others = everybody;
@@ -59,6 +68,7 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
         std::chrono::nanoseconds(options_.pause).count();
   }
   worn_ = false;
+  worn_count_ = worn_count(view.size());
   instances_.clear();
   foundlings_.clear();
   orphans_ = 0;

@@ -28,11 +28,12 @@ struct Limits {
 
   // Twice the nodes, as some lists hold a node's request and its next; and a few.
   [[nodiscard]] std::uint64_t elements() const { return std::uint64_t{2} * nodes + 16; }
-  // Times and numbers. Permission algorithms make a fence of time * nodes + node, and sixteen
-  // fences are given out in a turn: that has to fit into half of a fence's count.
-  [[nodiscard]] std::uint64_t number() const { return count / std::max(nodes, 1U) - 1; }
+  // Times and numbers. Permission algorithms make a fence of time * nodes + node: that has to fit
+  // into half of a fence's count.
+  [[nodiscard]] std::uint64_t number() const { return half / std::max(nodes, 1U) - 1; }
   static constexpr std::uint64_t stamp = std::uint64_t{1} << 40;
-  static constexpr std::uint64_t count = std::uint64_t{1} << (Fence::count_bits - 5);
+  static constexpr std::uint64_t half = std::uint64_t{1} << (Fence::count_bits - 1);
+  static constexpr std::uint64_t count = half / 8;  // sixteen fences are given out in a turn
 };
 
 template <class T>
@@ -86,10 +87,9 @@ inline void decode_set(Reader& in, NodeSet& set, const Limits& limits) {
 template <class Owner, class T>
 void decode_field(Reader& in, T& value, const Limits& limits) {
   if constexpr (std::same_as<T, Fence>) {
-    const auto highest = std::uint32_t{1} << (64 - Fence::count_bits);
-    const auto epoch = up_to(std::min(limits.epoch, highest - 1), in);
+    const auto epoch = up_to(limits.epoch, in);
     const auto count = up_to(Limits::count - 1, in);
-    if (in.ok()) value = Fence::at(static_cast<std::uint32_t>(epoch), count);
+    if (in.ok()) value = Fence::at(epoch, count);
   } else if constexpr (std::same_as<T, Stamp>) {
     value.value = up_to(Limits::stamp, in);
   } else if constexpr (std::same_as<T, NodeId>) {

@@ -71,7 +71,7 @@ Error Database::error() const {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       kind = Error::Kind::damaged;
-      advice = ": stop all nodes of this directory and remove it (fences then start again)";
+      advice = ": stop all nodes of this directory and remove it (fences go on from the clock)";
       break;
     case SQLITE_READONLY:
       if (code_ == SQLITE_READONLY_DBMOVED) kind = Error::Kind::lost;

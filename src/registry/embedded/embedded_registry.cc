@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <ctime>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/fence.h"
 #include "registry/embedded/admission.h"
 
 namespace turno::registry {
@@ -24,6 +26,10 @@ namespace {
 constexpr std::chrono::milliseconds patience{5000};
 constexpr std::size_t longest_path = 480;  // SQLite's limit is 512, and it appends to the name
 constexpr std::int64_t surely_a_tick_ns = 100'000'000;
+constexpr std::int64_t year_2024_ms = 1'704'067'200'000;  // after 1970
+// A clock that is wrong by decades must not use up all fences: four years of them are kept for
+// views that follow each other.
+constexpr std::uint64_t latest_start = Fence::last_epoch - (std::uint64_t{1} << 31);
 constexpr std::chrono::milliseconds time_to_leave{1000}, between_looks{20};
 
 tl::unexpected<Error> failure(Kind kind, std::string message) {
@@ -59,16 +65,28 @@ void note_casualties(const std::vector<Member>& dead, View& view) {
 
 }  // namespace
 
-EmbeddedRegistry::EmbeddedRegistry(const fs::path& directory)
+EmbeddedRegistry::EmbeddedRegistry(const fs::path& directory, WallClock clock)
     : directory_(absolute_directory(directory)),
       database_file_(directory_ / "registry.db"),
       files_(directory_ / "members"),
-      process_(::getpid()) {}
+      process_(::getpid()),
+      clock_(clock) {}
 
 EmbeddedRegistry::~EmbeddedRegistry() {
   // A forked child must not touch the connection: closing it could play back a journal that the
   // parent is writing.
   if (forked()) static_cast<void>(database_.release());
+}
+
+std::int64_t EmbeddedRegistry::system_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now) / 1'000'000;
+}
+
+std::uint64_t EmbeddedRegistry::fence_epoch_at(std::int64_t unix_ms) {
+  const auto since = std::max<std::int64_t>(unix_ms - year_2024_ms, 0);
+  return static_cast<std::uint64_t>(since / 1000 * 16 + since % 1000 * 16 / 1000);
 }
 
 bool EmbeddedRegistry::forked() const { return ::getpid() != process_; }
@@ -174,6 +192,29 @@ Expected<void> EmbeddedRegistry::mend_lock_file() {
   return {};
 }
 
+Expected<void> EmbeddedRegistry::number(const View& view, bool founded, View& next) const {
+  const auto is_last = [&] {
+    return failure(Kind::refused, database_->message(fmt::format(
+                                      "view {} was the last one, and fences must not go back: use "
+                                      "another directory, for locks of other resources",
+                                      view.epoch)));
+  };
+  if (view.epoch >= epoch_limit) return is_last();
+  next.epoch = view.epoch + 1;
+  const auto begin = founded ? fence_epoch_at(clock_()) : 0;
+  if (begin > next.fences_from + next.epoch) {
+    if (begin > latest_start) {
+      return failure(Kind::refused,
+                     "the clock of this machine is wrong (it says that it is after 2087): fences "
+                     "begin with it, and would soon come to their end. Set it, and start the node "
+                     "again");
+    }
+    next.fences_from = begin - next.epoch;
+  }
+  if (next.fences_from + next.epoch > Fence::last_epoch) return is_last();
+  return {};
+}
+
 Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   auto& database = *database_;
   std::vector<Member> dead;
@@ -196,6 +237,7 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
       next.process_spaces.push_back(stored->process_spaces[i]);
     }
   }
+  const bool alone = next.view.members.empty();
   files_.sweep(view);  // first, for it may make the room that is needed
   const auto wanted = edit(next);
   if (!wanted) return tl::unexpected(wanted.error());
@@ -203,13 +245,9 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
     remember(*stored, version);
     return view;
   }
-  if (view.epoch >= epoch_limit) {
-    return failure(Kind::refused, database.message(fmt::format(
-                                      "epoch {} was the last one: stop all nodes of this directory "
-                                      "and remove it (fences then start again)",
-                                      view.epoch)));
+  if (auto numbered = number(view, alone, next.view); !numbered) {
+    return tl::unexpected(numbered.error());
   }
-  next.view.epoch = view.epoch + 1;
   next.view.crashed = !dead.empty();
   if (next.view.crashed) {
     next.view.last_crash = next.view.epoch;

@@ -8,6 +8,13 @@
 // directory lives. The lock file of a dead member is removed after the commit, and files that
 // belong to no member (of those who died while joining) are swept inside the next transaction.
 //
+// Fences have the epoch in their high bits, plus a number that lets them begin at the clock, in
+// sixteenths of a second since 2024, when a first member joins. So they grow as long as the
+// directory lives, whatever the clock says; and if it is lost or restored, the clock stands in for
+// it, unless views have followed each other faster than sixteen a second since the first.
+//
+// The directory must belong to the user whose process this is, and nobody else may write into it.
+//
 // If a lock file is missing, somebody tidied up. Its owner puts it back at its next call; until
 // then the member counts as alive, unless its process is gone.
 //
@@ -36,8 +43,10 @@ namespace turno::registry {
 
 class EmbeddedRegistry final : public Registry {
  public:
+  using WallClock = std::int64_t (*)();  // milliseconds since 1970
+
   // Touches nothing yet. join() makes the directory; the others only look for it.
-  explicit EmbeddedRegistry(const std::filesystem::path& directory);
+  explicit EmbeddedRegistry(const std::filesystem::path& directory, WallClock clock = system_clock);
   ~EmbeddedRegistry() override;
 
   // Notes the pid of this process in the member.
@@ -46,6 +55,10 @@ class EmbeddedRegistry final : public Registry {
   Expected<View> current() override;
   Expected<View> reconsider(bool bump) override;
   bool is_dead(std::uint64_t id) override;
+
+  [[nodiscard]] static std::int64_t system_clock();
+  // Where the epochs in the fences of a new registry begin, at this time.
+  [[nodiscard]] static std::uint64_t fence_epoch_at(std::int64_t unix_ms);
 
  private:
   struct FileState {
@@ -70,6 +83,8 @@ class EmbeddedRegistry final : public Registry {
   void close();
   Expected<void> mend_lock_file();
   Expected<View> change(bool create, const Edit& edit);
+  // Gives the next view its number. `founded`: there was no living member.
+  [[nodiscard]] Expected<void> number(const View& view, bool founded, View& next) const;
   // An error also if this is no longer the registry that this node joined.
   Expected<StoredView> load();
   Expected<View> read();
@@ -81,6 +96,7 @@ class EmbeddedRegistry final : public Registry {
   const std::filesystem::path database_file_;
   const MemberFiles files_;
   const pid_t process_;
+  const WallClock clock_;
 
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<Database> database_;

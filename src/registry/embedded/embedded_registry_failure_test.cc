@@ -169,7 +169,7 @@ TEST_F(FailureTest, AnotherSchemaVersion) {
   change_database("PRAGMA user_version = 7");
   EmbeddedRegistry a(place);
   EXPECT_THAT(summary(a.current()),
-              AllOf(StartsWith("damaged: "), HasSubstr("schema version 7, this program knows 1")));
+              AllOf(StartsWith("damaged: "), HasSubstr("schema version 7, this program knows 2")));
   EXPECT_THAT(summary(a.join(member_named("b"), {})), HasSubstr("schema version 7"));
 }
 
@@ -182,10 +182,11 @@ TEST_F(FailureTest, TheDatabaseOfAnotherProgram) {
 
 TEST_F(FailureTest, ValuesThatNoNodeWrote) {
   for (const auto* sql :
-       {"UPDATE cluster SET epoch = -1", "UPDATE cluster SET epoch = 8388608",
-        "UPDATE cluster SET last_crash = 2", "DELETE FROM cluster", "UPDATE member SET id = 0",
-        "UPDATE member SET id = -5", "UPDATE member SET name = ''", "UPDATE member SET pid = 0",
-        "UPDATE member SET pid = -1", "UPDATE cluster SET idle_ms = -1"}) {
+       {"UPDATE cluster SET epoch = -1", "UPDATE cluster SET epoch = 4294967296",
+        "UPDATE cluster SET fences_from = -1", "UPDATE cluster SET last_crash = 2",
+        "DELETE FROM cluster", "UPDATE member SET id = 0", "UPDATE member SET id = -5",
+        "UPDATE member SET name = ''", "UPDATE member SET pid = 0", "UPDATE member SET pid = -1",
+        "UPDATE cluster SET idle_ms = -1"}) {
     fs::remove_all(place);
     make_cluster();
     change_database(sql);
@@ -238,12 +239,22 @@ TEST_F(FailureTest, NoMomentOfACrash) {
 
 TEST_F(FailureTest, TheLastEpoch) {
   make_cluster();
-  change_database("UPDATE cluster SET epoch = 8388606");
+  change_database("UPDATE cluster SET epoch = 4294967294");
   EmbeddedRegistry a(place);
-  ASSERT_EQ(summary(a.join(member_named("a"), running("nxr"))), "a @ 8388607 crashed");
+  ASSERT_EQ(summary(a.join(member_named("a"), running("nxr"))), "a @ 4294967295 crashed");
   EXPECT_THAT(summary(a.reconsider(true)),
-              AllOf(StartsWith("refused: "), HasSubstr("epoch 8388607 was the last one")));
-  EXPECT_EQ(summary(a.reconsider(false)), "a @ 8388607 crashed");
+              AllOf(StartsWith("refused: "), HasSubstr("view 4294967295 was the last one")));
+  EXPECT_EQ(summary(a.reconsider(false)), "a @ 4294967295 crashed");
+}
+
+TEST_F(FailureTest, TheLastFences) {
+  make_cluster();
+  EmbeddedRegistry a(place);
+  ASSERT_EQ(summary(a.join(member_named("a"), running("nxr"))), "a @ 2 crashed");
+  change_database("UPDATE cluster SET fences_from = " + std::to_string(Fence::last_epoch - 2));
+  EXPECT_THAT(summary(a.reconsider(true)),
+              AllOf(StartsWith("refused: "), HasSubstr("fences must not go back")));
+  EXPECT_EQ(summary(a.reconsider(false)), "a @ 2 crashed");
 }
 
 TEST_F(FailureTest, TheDirectoryIsRemoved) {

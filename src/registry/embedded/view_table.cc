@@ -7,12 +7,13 @@
 #include <utility>
 
 #include "core/assert.h"
+#include "core/fence.h"
 
 namespace turno::registry {
 
 namespace {
 
-constexpr std::int64_t schema_version = 1;
+constexpr std::int64_t schema_version = 2;
 
 // Apart from the rest, for programs that knew no such table made registries too.
 constexpr const char* crash_schema = R"(
@@ -39,6 +40,7 @@ constexpr const char* schema = R"(
   CREATE TABLE cluster (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     epoch INTEGER NOT NULL,
+    fences_from INTEGER NOT NULL,
     last_crash INTEGER NOT NULL,
     algorithm TEXT NOT NULL,
     key INTEGER NOT NULL,
@@ -56,8 +58,8 @@ constexpr const char* schema = R"(
     pid INTEGER NOT NULL,
     process_space TEXT NOT NULL
   ) STRICT;
-  INSERT INTO cluster VALUES (1, 0, 0, '', 0, 0, 0);
-  PRAGMA user_version = 1;
+  INSERT INTO cluster VALUES (1, 0, 0, 0, '', 0, 0, 0);
+  PRAGMA user_version = 2;
 )";
 
 Error damaged(std::string message) { return {Error::Kind::damaged, std::move(message)}; }
@@ -65,6 +67,7 @@ Error damaged(std::string message) { return {Error::Kind::damaged, std::move(mes
 // What is read from a file is input.
 bool plausible(const View& view, std::int64_t epoch, std::int64_t last_crash) {
   if (epoch < 0 || epoch > epoch_limit || last_crash < 0 || last_crash > epoch) return false;
+  if (view.fences_from > Fence::last_epoch - static_cast<std::uint64_t>(epoch)) return false;
   if (view.lock_delay_ms < 0 || view.idle_ms < 0) return false;
   for (const auto& member : view.members) {
     if (member.id == 0 || member.id >> 63 != 0 || member.name.empty()) return false;
@@ -171,9 +174,11 @@ Expected<StoredView> load_view(Database& database) {
   std::int64_t last_crash = 0;
   {
     Statement row(database,
-                  "SELECT epoch, last_crash, algorithm, key, lock_delay_ms, idle_ms FROM cluster");
+                  "SELECT epoch, fences_from, last_crash, algorithm, key, lock_delay_ms, idle_ms "
+                  "FROM cluster");
     if (row.row()) {
       epoch = row.number();
+      view.fences_from = static_cast<std::uint64_t>(row.number());
       last_crash = row.number();
       view.algorithm = row.text();
       view.key = static_cast<std::uint64_t>(row.number());
@@ -199,11 +204,11 @@ Expected<void> store_view(Database& database, const StoredView& stored) {
   TURNO_ASSERT(view.members.size() == stored.process_spaces.size());
   TURNO_ASSERT(view.epoch <= epoch_limit);
   Statement update(database,
-                   "UPDATE cluster SET epoch = ?, last_crash = ?, algorithm = ?, key = ?, "
-                   "lock_delay_ms = ?, idle_ms = ?");
-  update << std::int64_t{view.epoch} << std::int64_t{view.last_crash}
-         << std::string_view(view.algorithm) << static_cast<std::int64_t>(view.key)
-         << view.lock_delay_ms << view.idle_ms;
+                   "UPDATE cluster SET epoch = ?, fences_from = ?, last_crash = ?, algorithm = ?, "
+                   "key = ?, lock_delay_ms = ?, idle_ms = ?");
+  update << std::int64_t{view.epoch} << static_cast<std::int64_t>(view.fences_from)
+         << std::int64_t{view.last_crash} << std::string_view(view.algorithm)
+         << static_cast<std::int64_t>(view.key) << view.lock_delay_ms << view.idle_ms;
   update.execute();
   if (view.crashed && view.crash_moment) write_crash(database, view);
   if (view.crashed) write_casualties(database, view);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,7 @@
 
 namespace turno::registry {
 
-// The epoch is part of every fence, so it has few bits.
-inline constexpr std::uint32_t epoch_limit = (std::uint32_t{1} << 23) - 1;
+inline constexpr std::uint32_t epoch_limit = std::numeric_limits<std::uint32_t>::max();
 
 struct StoredView {
   View view;

@@ -53,7 +53,7 @@ struct CentralFailover {
   };
   using Kind = Message::Kind;
   using Out = Effects<Message>;
-  static constexpr int grant_bits = 28;  // the rest of the count numbers the elections
+  static constexpr int grant_bits = 18;  // the rest of the count numbers the elections
 
   NodeId self;
   std::uint32_t nodes = 0, view = 0;
