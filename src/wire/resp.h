@@ -83,6 +83,9 @@ class ReplyWriter {
   void bulk(std::string_view text);
   void null();
   void boolean(bool value);  // an integer in version 2
+  // An integer, or its digits for clients that keep integers as doubles of 53 bits.
+  void fence(std::uint64_t value);
+  void set_fences_as_text(bool text) { fences_as_text_ = text; }
   // The elements follow.
   void array(std::size_t elements);
   void map(std::size_t pairs);      // a flat array in version 2
@@ -94,6 +97,7 @@ class ReplyWriter {
 
   std::string& out_;
   int protocol_;
+  bool fences_as_text_ = false;
 };
 
 // A request as clients send it.

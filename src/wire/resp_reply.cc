@@ -55,6 +55,11 @@ void ReplyWriter::boolean(bool value) {
   }
 }
 
+void ReplyWriter::fence(std::uint64_t value) {
+  if (fences_as_text_) return bulk(std::to_string(value));
+  integer(static_cast<std::int64_t>(value));
+}
+
 void ReplyWriter::array(std::size_t elements) { header('*', static_cast<std::int64_t>(elements)); }
 
 void ReplyWriter::map(std::size_t pairs) {

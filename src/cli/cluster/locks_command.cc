@@ -50,7 +50,7 @@ void add_holder(Json& json, const Holder& holder) {
                          .add("client", printable(holder.client))
                          .add("node", printable(holder.node))
                          .add("session", printable(holder.session))
-                         .add("fence", holder.fence)
+                         .add("fence", Fence{holder.fence})
                          .add("held_ms", holder.held.count()));
 }
 

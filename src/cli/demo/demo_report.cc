@@ -104,7 +104,7 @@ void DemoReport::print_json() const {
     line.add("read", record.read)
         .add("operation", operation_of(record.process).text("x"))
         .add("wrote", record.result);
-    if (expected.locked) line.add("fence", record.fence);
+    if (expected.locked) line.add("fence", Fence{record.fence});
     lines.push_back(line);
   }
   for (const auto& [line, what] : verdict.violations)

@@ -53,7 +53,7 @@ std::string to_json(const T& value) {
   } else if constexpr (std::same_as<T, NodeId>) {
     return value == nobody ? "null" : std::to_string(value.value);
   } else if constexpr (std::same_as<T, Fence>) {
-    return std::to_string(value.value);
+    return json_string(std::to_string(value.value));
   } else if constexpr (std::same_as<T, NodeSet>) {
     std::vector<std::string> nodes;
     value.for_each([&](NodeId node) { nodes.push_back(to_json(node)); });

@@ -70,7 +70,7 @@ TEST(JsonMessage, SaysOnlyWhatIsSet) {
   EXPECT_EQ(json_message(Letter{}), R"({"kind":"request"})");
   EXPECT_EQ(json_message(full_letter()),
             R"({"kind":"token","node":2,"urgent":true,"time":7,"claims":[[1,0],[4,1]],)"
-            R"("readers":[3,70],"stamp":5,"fence":1099511627782})");
+            R"("readers":[3,70],"stamp":5,"fence":"268435462"})");
 }
 
 TEST(ToJson, SaysNobodyAsNull) {

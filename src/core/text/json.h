@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fence.h"
+
 namespace turno {
 
 class Json {
@@ -24,6 +26,8 @@ class Json {
   Json& add(std::string_view key, T value) {
     return add_raw(key, std::to_string(value));
   }
+  // As text: many readers of JSON keep 53 bits of a number, and a fence has 63.
+  Json& add(std::string_view key, Fence fence) { return add(key, std::to_string(fence.value)); }
   Json& add(std::string_view key, const Json& value) { return add_raw(key, value.text()); }
   Json& add(std::string_view key, const std::vector<Json>& values);
   Json& add(std::string_view key, const std::vector<std::string>& values);

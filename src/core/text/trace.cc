@@ -35,7 +35,7 @@ std::vector<Json> json_needs(const std::vector<Need>& needs) {
 std::vector<Json> json_units(const std::vector<Unit>& units) {
   std::vector<Json> all;
   for (const auto& unit : units)
-    all.push_back(Json().add("unit", unit.number).add("fence", unit.fence.value));
+    all.push_back(Json().add("unit", unit.number).add("fence", unit.fence));
   return all;
 }
 
@@ -127,7 +127,7 @@ std::string json_line(const TraceStep& step) {
   if (step.about != nobody) json.add_raw("about", to_json(step.about));
   if (!step.detail.empty()) json.add("detail", step.detail);
   if (!step.sends.empty()) json.add("sends", json_messages(step.sends));
-  if (step.entered) json.add("enters", true).add("fence", step.fence.value);
+  if (step.entered) json.add("enters", true).add("fence", step.fence);
   if (!step.units.empty()) json.add("units", json_units(step.units));
   return json.text();
 }

@@ -16,7 +16,7 @@ namespace turno {
 struct TraceMessage {
   NodeId from, to;
   std::string text;  // token(fence 3)
-  std::string json;  // {"kind":"token","fence":3}
+  std::string json;  // {"kind":"token","fence":"3"}
 };
 
 struct TraceStep {

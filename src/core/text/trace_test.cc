@@ -45,7 +45,7 @@ TEST(TraceMessage, HoldsBothForms) {
   EXPECT_EQ(token.from, a);
   EXPECT_EQ(token.to, b);
   EXPECT_EQ(token.text, "token(fence 3)");
-  EXPECT_EQ(token.json, R"({"kind":"token","fence":1099511627779})");
+  EXPECT_EQ(token.json, R"({"kind":"token","fence":"268435459"})");
 }
 
 TEST(Headline, SaysWhoDoesWhat) {
@@ -81,11 +81,11 @@ TEST(JsonLine, TellsAStep) {
       R"({"time_ns":10,"event":"request","node":1,"sends":[{"to":0,"message":{"kind":"request"}}]})");
   EXPECT_EQ(json_line(is_asked()),
             R"({"time_ns":20,"event":"receive","node":0,"from":1,"message":{"kind":"request"},)"
-            R"("sends":[{"to":1,"message":{"kind":"token","fence":1099511627779}}]})");
+            R"("sends":[{"to":1,"message":{"kind":"token","fence":"268435459"}}]})");
   EXPECT_EQ(
       json_line(enters()),
       R"({"time_ns":30,"event":"receive","node":1,"from":0,)"
-      R"("message":{"kind":"token","fence":1099511627779},"enters":true,"fence":1099511627780})");
+      R"("message":{"kind":"token","fence":"268435459"},"enters":true,"fence":"268435460"})");
   EXPECT_EQ(json_line(leaves()), R"({"time_ns":40,"event":"release","node":1})");
   EXPECT_EQ(json_line({.kind = TraceStep::Kind::start, .node = a}),
             R"({"time_ns":0,"event":"start","node":0})");

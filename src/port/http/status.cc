@@ -91,7 +91,7 @@ Json describe_lock(std::string_view name, const LockFindings& lock) {
     json.add("holder", nullptr);
   } else {
     json.add("holder", who(*lock.holder)
-                           .add("fence", lock.holder->sighting.fence.value)
+                           .add("fence", lock.holder->sighting.fence)
                            .add("held_ms", lock.holder->sighting.age.count()));
   }
   if (lock.kept != nullptr)

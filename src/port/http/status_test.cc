@@ -30,7 +30,7 @@ TEST(LocksJson, GroupsWhatWasSeenByLock) {
       .found = {waiter("b", "y", 10ms), holder("a", "x", 5), waiter("a", "x", 20ms)}};
   EXPECT_EQ(locks_json(findings),
             R"({"complete":true,"silent":[],"truncated":false,"locks":[)"
-            R"({"name":"x","holder":{"node":"a","session":7,"client":"client","fence":5,)"
+            R"({"name":"x","holder":{"node":"a","session":7,"client":"client","fence":"5",)"
             R"("held_ms":30},"waiters":[{"node":"a","session":8,"client":"other",)"
             R"("waiting_ms":20}]},)"
             R"({"name":"y","holder":null,"waiters":[{"node":"b","session":8,"client":"other",)"

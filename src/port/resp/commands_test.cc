@@ -53,7 +53,7 @@ TEST_P(CommandsTest, LockAndUnlock) {
   EXPECT_EQ(caller_.ask("UNLOCK a"), "0");
   EXPECT_GT(other_.lock("a"), fence);
   EXPECT_EQ(other_.ask("unlock a"), "1");
-  EXPECT_EQ(caller_.ask("LoCk a TIMEOUT 5 tTl 1000").substr(0, 1), "1");
+  EXPECT_GT(caller_.call("LoCk a TIMEOUT 5 tTl 1000").integer, fence);
 }
 
 TEST_P(CommandsTest, ALockThatIsHeldByTheSessionItself) {
@@ -143,6 +143,35 @@ TEST_P(CommandsTest, WhoAndWaiters) {
   EXPECT_THAT(caller_.ask("WAITERS " + std::string(600, 'x')), HasSubstr("the name is too long"));
   EXPECT_THAT(caller_.ask("WHO"), HasSubstr("usage: WHO name"));
   EXPECT_THAT(caller_.ask("LOCKS x"), HasSubstr("usage: LOCKS"));
+}
+
+// A fence has more digits than a double keeps.
+TEST_P(CommandsTest, FencesAsText) {
+  const auto fence = caller_.lock("a");
+  EXPECT_GT(fence, std::int64_t{1} << 53);
+  EXPECT_EQ(caller_.ask("CLIENT FENCES TEXT"), "OK");
+  const auto text = '"' + std::to_string(fence) + '"';
+  EXPECT_EQ(fields(caller_.call("WHO a")).at("fence"), text);
+  EXPECT_EQ(fields(other_.call("WHO a")).at("fence"), std::to_string(fence));
+  EXPECT_EQ(caller_.ask("UNLOCK a " + std::to_string(fence)), "1");
+  const auto again = caller_.call("LOCK a");
+  EXPECT_EQ(again.kind, wire::Reply::Kind::bulk);
+  EXPECT_GT(std::stoll(again.text), fence);
+  EXPECT_EQ(caller_.ask("UNLOCK a " + again.text), "1");
+  EXPECT_EQ(caller_.ask("CLIENT FENCES INTEGER"), "OK");
+  EXPECT_EQ(caller_.call("LOCK a").kind, wire::Reply::Kind::integer);
+  EXPECT_THAT(caller_.ask("CLIENT FENCES x"), HasSubstr("CLIENT FENCES TEXT"));
+}
+
+// Libraries that would make doubles of them say who they are when they connect.
+TEST_P(CommandsTest, FencesAsTextForJavaScript) {
+  for (const auto* library : {"ioredis", "node-redis"}) {
+    Caller script(address());
+    EXPECT_EQ(script.ask("CLIENT SETINFO LIB-NAME " + std::string(library)), "OK");
+    EXPECT_EQ(script.call("LOCK " + std::string(library)).kind, wire::Reply::Kind::bulk);
+  }
+  EXPECT_EQ(other_.ask("CLIENT SETINFO LIB-NAME redis-py"), "OK");
+  EXPECT_EQ(other_.call("LOCK b").kind, wire::Reply::Kind::integer);
 }
 
 TEST_P(CommandsTest, Members) {

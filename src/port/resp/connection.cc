@@ -187,7 +187,7 @@ void Connection::lock(const Wanted& wanted) {
       if (!wanted.async) return hold_replies();
       return reply_.integer(static_cast<std::int64_t>(asked.ticket));
     case State::granted:
-      if (!wanted.async) return reply_.integer(static_cast<std::int64_t>(asked.fence.value));
+      if (!wanted.async) return reply_.fence(asked.fence.value);
       break;
     case State::refused:
       if (!wanted.async) return reply_.null();
@@ -209,7 +209,7 @@ void Connection::say_draining() {
 void Connection::answer(const News& news) {
   switch (news.kind) {
     case News::Kind::granted:
-      reply_.integer(static_cast<std::int64_t>(news.fence.value));
+      reply_.fence(news.fence.value);
       break;
     case News::Kind::timeout:
       reply_.null();
@@ -260,7 +260,6 @@ void Connection::publish(const News& news) {
 
 void Connection::push(const News& news) {
   const bool is_short = news.kind == News::Kind::timeout;
-  const auto fence = static_cast<std::int64_t>(news.fence.value);
   const bool draining = news.kind == News::Kind::draining;
   reply_.push(is_short || draining ? 3 : 4);
   reply_.bulk(name_of(news.kind));
@@ -270,12 +269,12 @@ void Connection::push(const News& news) {
   }
   if (news.kind == News::Kind::lost) {
     reply_.bulk(news.lock);
-    reply_.integer(fence);
+    reply_.fence(news.fence.value);
     return reply_.bulk(news.reason);
   }
   reply_.integer(static_cast<std::int64_t>(news.ticket));
   reply_.bulk(news.lock);
-  if (news.kind == News::Kind::granted) reply_.integer(fence);
+  if (news.kind == News::Kind::granted) reply_.fence(news.fence.value);
   if (news.kind == News::Kind::failed) reply_.bulk(news.reason);
 }
 

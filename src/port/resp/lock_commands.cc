@@ -95,8 +95,7 @@ void ticket(Connection& connection, Arguments arguments) {
   out.array(has_more ? 3 : 2);
   out.bulk(names[static_cast<std::size_t>(standing->state)]);
   out.bulk(standing->lock);
-  if (standing->state == State::granted)
-    out.integer(static_cast<std::int64_t>(standing->fence.value));
+  if (standing->state == State::granted) out.fence(standing->fence.value);
   if (standing->state == State::failed) out.bulk(standing->reason);
 }
 

@@ -25,7 +25,7 @@ void write_lock(wire::ReplyWriter& out, std::string_view name, const LockFinding
     begin(7, *holder);
     pairs.integer("session", holder->sighting.session);
     pairs.text("client", holder->sighting.client);
-    pairs.integer("fence", holder->sighting.fence.value);
+    pairs.fence("fence", holder->sighting.fence.value);
     pairs.integer("held_ms", ms(*holder));
   } else if (const auto* kept = lock.kept) {
     begin(5, *kept);

@@ -87,7 +87,7 @@ void held(Connection& connection, Arguments) {
   for (const auto& holding : holdings) {
     out.array(2);
     out.bulk(holding.name);
-    out.integer(static_cast<std::int64_t>(holding.fence.value));
+    out.fence(holding.fence.value);
   }
 }
 

@@ -18,6 +18,10 @@ struct Pairs {
     out.bulk(key);
     out.integer(static_cast<std::int64_t>(value));
   }
+  void fence(std::string_view key, std::uint64_t value) {
+    out.bulk(key);
+    out.fence(value);
+  }
   void boolean(std::string_view key, bool value) {
     out.bulk(key);
     out.boolean(value);

@@ -100,6 +100,13 @@ std::string client_info(Connection& connection) {
          " resp=" + std::to_string(connection.reply().protocol());
 }
 
+void choose_fences(wire::ReplyWriter& out, std::string_view form) {
+  if (!same(form, "TEXT") && !same(form, "INTEGER"))
+    return out.error("ERR", "there are CLIENT FENCES TEXT and CLIENT FENCES INTEGER");
+  out.set_fences_as_text(same(form, "TEXT"));
+  out.simple("OK");
+}
+
 void client(Connection& connection, Arguments arguments) {
   auto& out = connection.reply();
   const auto what = arguments[1];
@@ -111,7 +118,14 @@ void client(Connection& connection, Arguments arguments) {
     connection.session().set_name(arguments[2]);
     return out.simple("OK");
   }
-  if (same(what, "SETINFO") && arguments.size() == 4) return out.simple("OK");
+  if (same(what, "FENCES") && arguments.size() == 3) return choose_fences(out, arguments[2]);
+  if (same(what, "SETINFO") && arguments.size() == 4) {
+    // These make a double of every integer, which would cut off the last digits of a fence.
+    if (same(arguments[2], "LIB-NAME") &&
+        (arguments[3].starts_with("ioredis") || arguments[3].starts_with("node-redis")))
+      out.set_fences_as_text(true);
+    return out.simple("OK");
+  }
   if (same(what, "CAPA")) {
     // A session that is not the connection's own may have others who do not know how to move.
     const auto words = arguments.subspan(2);
@@ -128,10 +142,10 @@ void client(Connection& connection, Arguments arguments) {
     return out.simple("OK");
   if (same(what, "REPLY") || same(what, "TRACKING"))
     return out.error("ERR", "CLIENT " + std::string(what) + " is not supported");
-  out.error(
-      "ERR",
-      "unknown CLIENT subcommand or wrong number of arguments: there are SETNAME "
-      "name, GETNAME, ID, INFO, SETINFO, CAPA [MOVE], NO-EVICT, NO-TOUCH, MAINT_NOTIFICATIONS");
+  out.error("ERR",
+            "unknown CLIENT subcommand or wrong number of arguments: there are SETNAME "
+            "name, GETNAME, ID, INFO, FENCES TEXT|INTEGER, SETINFO, CAPA [MOVE], NO-EVICT, "
+            "NO-TOUCH, MAINT_NOTIFICATIONS");
 }
 
 void info(Connection& connection, Arguments arguments) {
@@ -219,7 +233,8 @@ constexpr std::array all = {
             "connection", "Choose the version of the protocol"},
     Command{"AUTH", auth, 2, 3, "AUTH session-id secret", "connection",
             "The same as SESSION JOIN; there are no passwords"},
-    Command{"CLIENT", client, 2, any_number, "CLIENT SETNAME name|GETNAME|ID|INFO", "connection",
+    Command{"CLIENT", client, 2, any_number,
+            "CLIENT SETNAME name|GETNAME|ID|INFO|FENCES TEXT|INTEGER", "connection",
             "About this connection"},
     Command{"INFO", info, 1, any_number, "INFO [section ...]", "server", "About this node"},
     Command{"SELECT", select, 2, 2, "SELECT 0", "connection", "There is only database 0"},

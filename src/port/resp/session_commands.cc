@@ -87,7 +87,7 @@ void information(Connection& connection, Arguments) {
   for (const auto& holding : holdings) {
     out.map(3);
     pairs.text("name", holding.name);
-    pairs.integer("fence", holding.fence.value);
+    pairs.fence("fence", holding.fence.value);
     pairs.integer("ttl_ms", static_cast<std::uint64_t>(holding.ttl.count()));
   }
 }
