@@ -33,6 +33,7 @@ struct Holder {
   std::uint64_t fence = 0;
   std::chrono::milliseconds held{0};
   std::uint64_t waiting = 0;  // how many wait for it
+  std::string from = {};      // where it is: an address, or "unix:pid=7,user=alice"
 
   std::string kept_for;  // nodes that died: their clients may still use it
   std::chrono::milliseconds free_in{0};

@@ -45,6 +45,7 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
     if (key == "node") holder.node = text_of(value);
     if (key == "session") holder.session = text_of(value);
     if (key == "client") holder.client = text_of(value);
+    if (key == "from") holder.from = text_of(value);
     if (key == "fence") holder.fence = number_of(value);
     if (key == "waiting") holder.waiting = number_of(value);
     if (key == "held_ms" || key == "told_ms")

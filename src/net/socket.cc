@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +16,8 @@
 #include <memory>
 #include <system_error>
 #include <vector>
+
+#include "net/credentials.h"
 
 namespace turno::net {
 
@@ -122,20 +125,45 @@ void remove_abandoned_socket(std::string_view text) {
   remove_abandoned(*address);
 }
 
-tl::expected<Fd, Failure> listen(std::string_view text) {
+tl::expected<Fd, Failure> listen(std::string_view text, mode_t mode) {
   auto address = resolve(text, Names::looked_up);
   if (!address) return tl::unexpected(address.error());
   auto socket = make_socket(address->family());
   if (!socket) return tl::unexpected(failure("listen on", text, errno));
-  if (address->family() == AF_UNIX) {
+  const bool local = address->family() == AF_UNIX;
+  if (local) {
     remove_abandoned(*address);
+    ::fchmod(socket.get(), S_IRUSR | S_IWUSR);  // so it is made; nobody comes in before chmod
   } else {
     set(socket, SOL_SOCKET, SO_REUSEADDR, 1);
   }
-  if (::bind(socket.get(), address->get(), address->size) != 0 ||
-      ::listen(socket.get(), SOMAXCONN) != 0)
+  if (::bind(socket.get(), address->get(), address->size) != 0)
     return tl::unexpected(failure("listen on", text, errno));
+  const auto* path = reinterpret_cast<sockaddr_un*>(&address->storage)->sun_path;
+  if ((local && ::chmod(path, mode) != 0) || ::listen(socket.get(), SOMAXCONN) != 0) {
+    const int error = errno;
+    if (local) ::unlink(path);
+    return tl::unexpected(failure("listen on", text, error));
+  }
   return socket;
+}
+
+namespace {
+
+bool is_loopback(const Resolved& address) {
+  if (address.family() == AF_UNIX) return true;
+  if (address.family() == AF_INET)
+    return ntohl(reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr.s_addr) >> 24 ==
+           IN_LOOPBACKNET;
+  const auto& wide = reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&wide) ||
+         (IN6_IS_ADDR_V4MAPPED(&wide) && wide.s6_addr[12] == IN_LOOPBACKNET);
+}
+
+}  // namespace
+
+tl::expected<bool, Failure> is_local(std::string_view text) {
+  return resolve(text, Names::looked_up).map(is_loopback);
 }
 
 tl::expected<Fd, Failure> connect(std::string_view text) {
@@ -210,6 +238,8 @@ std::string peer_of(const Fd& socket) {
   Resolved address;
   address.size = sizeof address.storage;
   if (::getpeername(socket.get(), address.get(), &address.size) != 0) return "no address";
+  if (address.family() == AF_UNIX)
+    if (const auto peer = credentials_of(socket)) return "unix:" + peer->text();
   return text_of(address);
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "net/credentials.h"
 #include "net/testing.h"
 
 namespace turno::net {
@@ -169,6 +170,42 @@ TEST_F(UnixSocket, LeavesOtherFilesAlone) {
   std::string text;
   std::ifstream(path_) >> text;
   EXPECT_EQ(text, "precious");
+}
+
+TEST_F(UnixSocket, KnowsWhoConnected) {
+  const auto listener = listen(path_.string(), 0660);
+  ASSERT_TRUE(listener) << listener.error();
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms{0660});
+  const auto caller = connect_blocking(path_.string());
+  const auto taken = accept_blocking(*listener);
+  const auto known = credentials_of(taken);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->pid, ::getpid());
+  EXPECT_EQ(known->user, ::geteuid());
+  EXPECT_EQ(peer_of(taken),
+            "unix:pid=" + std::to_string(::getpid()) + ",user=" + user_name(::geteuid()));
+}
+
+TEST(Credentials, OfATcpSocketAreNotKnown) {
+  const auto listener = listen("127.0.0.1:0");
+  const auto caller = connect_blocking(address_of(*listener));
+  EXPECT_FALSE(credentials_of(caller));
+  EXPECT_THAT(peer_of(caller), ::testing::StartsWith("127.0.0.1:"));
+}
+
+TEST(Credentials, NamesAreThoseOfTheSystem) {
+  EXPECT_EQ(user_name(0), "root");
+  EXPECT_EQ(user_name(4'000'000'000U), "4000000000");
+  EXPECT_EQ((Credentials{.pid = 0, .user = 0}).text(), "user=root");
+}
+
+TEST(IsLocal, IsTheLoopbackAndWhatIsNoNetwork) {
+  for (const auto* address :
+       {"127.0.0.1:0", "127.9.9.9:1", ":7", "[::1]:0", "[::ffff:127.0.0.1]:0", "unix:/x", "/x"})
+    EXPECT_EQ(is_local(address), true) << address;
+  for (const auto* address : {"0.0.0.0:0", "[::]:0", "10.0.0.1:7", "[fe80::1]:7"})
+    EXPECT_EQ(is_local(address), false) << address;
+  EXPECT_FALSE(is_local("nonsense"));
 }
 
 }  // namespace

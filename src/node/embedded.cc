@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/credentials.h"
 #include "node/server.h"
 #include "turno/node.h"
 
@@ -73,6 +74,7 @@ class Node::Implementation {
     server_ = std::move(*server);
     owner_.session = server_->daemon().next_session();
     owner_.client = "embedded";
+    owner_.from = "embedded:" + net::own_credentials().text();
     thread_ = std::thread([this] {
       server_->run();
       tell_all_lost();

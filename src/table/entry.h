@@ -26,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 struct Owner {
   std::uint64_t session = 0;
   std::string client;  // a name for people
+  std::string from;    // where it is: an address, or "unix:pid=7,user=alice"
 };
 
 // What is put off until the table is unlocked: system calls, above all.

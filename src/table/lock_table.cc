@@ -443,7 +443,8 @@ void LockTable::sight_holder(const Entry& entry, std::size_t most, Sightings& fo
           .session = owner.session,
           .kind = Sighting::Kind::holds,
           .fence = fence,
-          .age = since(entry.held_since)});
+          .age = since(entry.held_since),
+          .from = owner.from});
   };
   // Who moves is seen where it moves to.
   if (entry.inheritance && entry.inheritance->owner != nullptr)
@@ -460,7 +461,8 @@ void LockTable::sight_waiters(const Entry& entry, std::size_t most, Sightings& f
          {.lock = entry.name,
           .client = waiter.owner->client,
           .session = waiter.owner->session,
-          .age = since(waiter.since)});
+          .age = since(waiter.since),
+          .from = waiter.owner->from});
     if (found.cut) return;
   }
 }

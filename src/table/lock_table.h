@@ -41,6 +41,7 @@ struct Sighting {
   Kind kind = Kind::waits;
   Fence fence;                      // if it holds
   std::chrono::milliseconds age{};  // since when; kept: until it is free
+  std::string from = {};            // where the client is
 
   [[nodiscard]] bool is(Kind other) const { return kind == other; }
 };
@@ -130,7 +131,8 @@ class LockTable {
   [[nodiscard]] Sightings sightings(std::string_view name, std::size_t most);
   [[nodiscard]] std::size_t size();
   [[nodiscard]] std::size_t foundlings();  // instances of which only messages are known
-  // The counts of fences come near their end: a new epoch is needed.
+  // The counts of fences come near their end: a new epoch is needed. Looked at after every tick();
+  // `wake` asks for one when it becomes so.
   [[nodiscard]] bool worn() const { return worn_.load(std::memory_order_relaxed); }
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   [[nodiscard]] Statistics& statistics() { return statistics_; }

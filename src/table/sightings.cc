@@ -16,6 +16,7 @@ void encode_sightings(wire::Writer& out, const Sightings& sightings) {
     out.u8(static_cast<std::uint8_t>(sighting.kind));
     out.varint(sighting.fence.value);
     out.varint(static_cast<std::uint64_t>(sighting.age.count()));
+    out.bytes(std::string_view(sighting.from).substr(0, 128));
   }
 }
 
@@ -32,6 +33,7 @@ Sightings decode_sightings(wire::Reader& in) {
     const auto kind = in.u8();
     sighting.fence = Fence{in.varint()};
     sighting.age = std::chrono::milliseconds(in.varint());
+    sighting.from = in.bytes();
     if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted)) break;
     sighting.kind = static_cast<Sighting::Kind>(kind);
     sightings.list.push_back(std::move(sighting));

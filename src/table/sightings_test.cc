@@ -22,7 +22,8 @@ Sighting holder() {
           .session = 77,
           .kind = Sighting::Kind::holds,
           .fence = Fence::at(3, 5),
-          .age = 1234ms};
+          .age = 1234ms,
+          .from = "unix:pid=7,user=alice"};
 }
 
 Sightings through_the_wire(const Sightings& sightings) {
@@ -52,6 +53,7 @@ TEST(Sightings, ArriveAsTheyWere) {
   EXPECT_TRUE(seen[0].is(Kind::holds));
   EXPECT_EQ(seen[0].fence, Fence::at(3, 5));
   EXPECT_EQ(seen[0].age, 1234ms);
+  EXPECT_EQ(seen[0].from, "unix:pid=7,user=alice");
   EXPECT_TRUE(seen[1].is(Kind::waits));
   EXPECT_TRUE(seen[2].is(Kind::noted));
 }
@@ -65,7 +67,7 @@ TEST(Sightings, LongClientNamesAreCut) {
 TEST(Sightings, AsManyAsAreSentFitIntoAFrame) {
   auto sighting = holder();
   sighting.lock = std::string(LockTable::longest_name, 'x');
-  sighting.client = std::string(1000, 'x');
+  sighting.client = sighting.from = std::string(1000, 'x');
   sighting.session = sighting.fence.value = ~std::uint64_t{0};
   sighting.age = std::chrono::milliseconds::max();
   std::string bytes;

@@ -30,6 +30,10 @@ struct LockQuestion : AskOptions {
 std::string named(const std::string& client) {
   return client.empty() ? "(unnamed)" : printable(client);
 }
+// The name that it gave itself, and where it is.
+std::string named(const std::string& client, const std::string& from) {
+  return named(client) + (from.empty() || from == client ? "" : " (" + printable(from) + ")");
+}
 
 // Adds who has it: a holder, or what is known in its place.
 void add_holder(Json& json, const Holder& holder) {
@@ -48,6 +52,7 @@ void add_holder(Json& json, const Holder& holder) {
   }
   json.add("holder", Json()
                          .add("client", printable(holder.client))
+                         .add("from", printable(holder.from))
                          .add("node", printable(holder.node))
                          .add("session", printable(holder.session))
                          .add("fence", Fence{holder.fence})
@@ -58,6 +63,7 @@ Json waiter_json(const WaitingClient& waiter, std::size_t position) {
   return Json()
       .add("position", position)
       .add("client", printable(waiter.client))
+      .add("from", printable(waiter.from))
       .add("node", printable(waiter.node))
       .add("session", std::to_string(waiter.session))
       .add("waiting_ms", waiter.waiting.count());
@@ -199,6 +205,18 @@ tl::expected<Situation, Error> situation(NodeQuery& query, const std::string& na
   return now;
 }
 
+// What the kernel has told the node of a client on a Unix socket; a name could be any.
+std::optional<int> process_of(const Holder& holder) {
+  for (const std::string_view prefix : {"unix:pid=", "embedded:pid="}) {
+    if (!holder.from.starts_with(prefix)) continue;
+    const auto digits = std::string_view(holder.from).substr(prefix.size());
+    int pid = 0;
+    const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+    if (end.ec == std::errc()) return pid;
+  }
+  return std::nullopt;
+}
+
 void explain_holder(const Situation& now) {
   const auto& holder = *now.holder;
   const auto name = printable(now.name);
@@ -210,7 +228,7 @@ void explain_holder(const Situation& now) {
                printable(holder.node), printable(holder.told_by), readable(holder.held));
   } else {
     fmt::print("'{}' is held by {}, session {} at {}, for {} (fence {}).\n", name,
-               named(holder.client), printable(holder.session), printable(holder.node),
+               named(holder.client, holder.from), printable(holder.session), printable(holder.node),
                readable(holder.held), holder.fence);
   }
 }
@@ -254,8 +272,9 @@ void explain_waiters(const Situation& now) {
              count == 1 ? "One waits" : counted(count, "client") + " wait");
   std::size_t position = 0;
   for (const auto& waiter : now.waiters)
-    fmt::print("  {}. {}, session {} at {}, for {}\n", ++position, named(waiter.client),
-               waiter.session, printable(waiter.node), readable(waiter.waiting));
+    fmt::print("  {}. {}, session {} at {}, for {}\n", ++position,
+               named(waiter.client, waiter.from), waiter.session, printable(waiter.node),
+               readable(waiter.waiting));
   if (now.waiters.size() > 1)
     fmt::print(
         "Those at one node are served in this order; between nodes the algorithm decides.\n");
@@ -275,10 +294,16 @@ void advise(const Situation& now) {
   fmt::print(
       "\nIt becomes free when its holder unlocks it, disconnects, or lets its time to live run "
       "out.\n");
-  if (now.holder_node)
+  if (const auto pid = process_of(*now.holder)) {
+    fmt::print(
+        "The holder is process {0}, on the machine of {1}:\n"
+        "  ps -p {0}       what it is\n  kill {0}        end it; the lock is free then\n",
+        *pid, printable(now.holder->node));
+  } else if (now.holder_node) {
     fmt::print("The holder calls itself {} and is a client of {} (pid {}, {}).\n",
                named(now.holder->client), printable(now.holder->node), now.holder_node->pid,
                printable(now.holder_node->client_address));
+  }
 }
 
 // True: held, or kept for the dead. Null: not known.

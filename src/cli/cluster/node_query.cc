@@ -197,6 +197,7 @@ tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view n
     const Fields fields(reply);
     waiters.list.push_back({.node = fields.text("node"),
                             .client = fields.text("client"),
+                            .from = fields.text("from"),
                             .session = static_cast<std::uint64_t>(fields.number("session")),
                             .waiting = milliseconds(fields.number("waiting_ms"))});
   }

@@ -25,7 +25,7 @@ struct HeldLock {
 };
 
 struct WaitingClient {
-  std::string node, client;
+  std::string node, client, from;
   std::uint64_t session = 0;
   std::chrono::milliseconds waiting{0};
 };

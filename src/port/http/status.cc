@@ -80,8 +80,9 @@ Json describe_messages(const table::Engine& engine) {
 Json who(const NodeSighting& sighted) {
   return Json()
       .add("node", sighted.node)
-      .add("session", sighted.sighting.session)
-      .add("client", sighted.sighting.client);
+      .add("session", std::to_string(sighted.sighting.session))
+      .add("client", sighted.sighting.client)
+      .add("from", sighted.sighting.from);
 }
 
 Json describe_lock(std::string_view name, const LockFindings& lock) {

@@ -19,10 +19,11 @@ using ::testing::HasSubstr;
 
 NodeSighting holder(std::string node, std::string lock, std::uint64_t fence) {
   return {std::move(node),
-          {std::move(lock), "client", 7, Sighting::Kind::holds, Fence{fence}, 30ms}};
+          {std::move(lock), "client", 7, Sighting::Kind::holds, Fence{fence}, 30ms, "here"}};
 }
 NodeSighting waiter(std::string node, std::string lock, std::chrono::milliseconds age) {
-  return {std::move(node), {std::move(lock), "other", 8, Sighting::Kind::waits, Fence{}, age}};
+  return {std::move(node),
+          {std::move(lock), "other", 8, Sighting::Kind::waits, Fence{}, age, "there"}};
 }
 
 TEST(LocksJson, GroupsWhatWasSeenByLock) {
@@ -30,11 +31,11 @@ TEST(LocksJson, GroupsWhatWasSeenByLock) {
       .found = {waiter("b", "y", 10ms), holder("a", "x", 5), waiter("a", "x", 20ms)}};
   EXPECT_EQ(locks_json(findings),
             R"({"complete":true,"silent":[],"truncated":false,"locks":[)"
-            R"({"name":"x","holder":{"node":"a","session":7,"client":"client","fence":"5",)"
-            R"("held_ms":30},"waiters":[{"node":"a","session":8,"client":"other",)"
-            R"("waiting_ms":20}]},)"
-            R"({"name":"y","holder":null,"waiters":[{"node":"b","session":8,"client":"other",)"
-            R"("waiting_ms":10}]}]})"
+            R"({"name":"x","holder":{"node":"a","session":"7","client":"client","from":"here",)"
+            R"("fence":"5","held_ms":30},"waiters":[{"node":"a","session":"8","client":"other",)"
+            R"("from":"there","waiting_ms":20}]},)"
+            R"({"name":"y","holder":null,"waiters":[{"node":"b","session":"8","client":"other",)"
+            R"("from":"there","waiting_ms":10}]}]})"
             "\n");
 }
 
@@ -119,7 +120,7 @@ TEST(Status, ShowsWhoIsMissingAndThenTheWholeCluster) {
       EXPECT_THAT(page.head, HasSubstr("Content-Type: application/json\r\n"));
       EXPECT_TRUE(is_json(page.body)) << page.body;
       EXPECT_THAT(page.body, HasSubstr("\"name\":\"a/b \xc3\xa9\",\"holder\":{\"node\":\"first\""));
-      EXPECT_THAT(page.body, HasSubstr(R"("waiters":[{"node":"second","session":2)"));
+      EXPECT_THAT(page.body, HasSubstr(R"("waiters":[{"node":"second","session":"2")"));
       EXPECT_THAT(page.body, HasSubstr("\"complete\":true"));
     }
     EXPECT_THAT(get(node->http(), "/locks/unknown").body,

@@ -49,7 +49,7 @@ Connection::Connection(Clients& clients, net::Fd socket, Session& session)
       id_(session.id()),
       from_(net::peer_of(this->socket())),
       reply_(out(), 2) {
-  session.set_name(from_);
+  session.set_origin(from_);
   session.join(*this);
 }
 
@@ -67,7 +67,7 @@ void Connection::leave_session() {
 
 void Connection::begin_session() {
   session_ = &clients_.make_session();
-  session_->set_name(from_);
+  session_->set_origin(from_);
   session_->join(*this);
 }
 

@@ -22,9 +22,10 @@ void write_lock(wire::ReplyWriter& out, std::string_view name, const LockFinding
     pairs.text("node", seen.node);
   };
   if (const auto* holder = lock.holder) {
-    begin(7, *holder);
+    begin(8, *holder);
     pairs.integer("session", holder->sighting.session);
     pairs.text("client", holder->sighting.client);
+    pairs.text("from", holder->sighting.from);
     pairs.fence("fence", holder->sighting.fence.value);
     pairs.integer("held_ms", ms(*holder));
   } else if (const auto* kept = lock.kept) {
@@ -80,11 +81,12 @@ void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& fin
   out.array(lock.waiters.size() + gaps(findings));
   std::uint64_t position = 0;
   for (const auto* waiter : lock.waiters) {
-    out.map(5);
+    out.map(6);
     Pairs pairs{out};
     pairs.text("node", waiter->node);
     pairs.integer("session", waiter->sighting.session);
     pairs.text("client", waiter->sighting.client);
+    pairs.text("from", waiter->sighting.from);
     pairs.integer("waiting_ms", ms(*waiter));
     pairs.integer("position", ++position);
   }

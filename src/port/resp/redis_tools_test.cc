@@ -46,9 +46,7 @@ class RedisTools : public testing::Test {
   std::string cli(const std::string& arguments) {
     return shell("redis-cli -s '" + path() + "' " + arguments);
   }
-  [[nodiscard]] std::string path() {
-    return cluster_[0].self().client_socket.substr(std::string("unix:").size());
-  }
+  [[nodiscard]] std::string path() { return cluster_[0].self().client_socket; }
   [[nodiscard]] std::string port() {
     const auto& address = cluster_[0].self().client_address;
     return address.substr(address.rfind(':') + 1);

@@ -57,6 +57,8 @@ class Session {
   [[nodiscard]] std::uint64_t id() const { return owner_.session; }
   [[nodiscard]] const std::string& name() const { return owner_.client; }
   void set_name(std::string_view name) { owner_.client = name; }
+  // Where it was begun: its name, until it has another.
+  void set_origin(const std::string& from) { owner_.client = owner_.from = from; }
 
   void join(Speaker& speaker) { speakers_.push_back(&speaker); }
   // Withdraws what this speaker waits for.

@@ -28,6 +28,7 @@ void open(Connection& connection, Arguments arguments) {
     return out.error(
         "ERR", "this node has too many open sessions: at most " + std::to_string(Leases::most));
   auto& session = clients.make_session();
+  session.set_origin(connection.from());
   session.set_name(connection.session().name());
   const auto& lease = clients.leases().open(session, *ttl);
   out.array(2);
