@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "core/assert.h"
@@ -23,6 +24,19 @@ std::chrono::nanoseconds View::remaining_delay(const Moment& now) const {
   if (crash_moment->ns > now.ns) return all;
   const std::chrono::nanoseconds since(now.ns - crash_moment->ns);
   return since < all ? all - since : none;
+}
+
+std::string wrong_with_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  if (!name.empty() && name.size() <= longest_node_name && name.front() != '.' &&
+      std::all_of(name.begin(), name.end(), fits))
+    return {};
+  return "'" + std::string(name.substr(0, longest_node_name)) +
+         "' is no name of a node: it has 1 to " + std::to_string(longest_node_name) +
+         " letters, digits, '.', '_' and '-', and does not begin with '.'";
 }
 
 std::uint64_t random_id() {

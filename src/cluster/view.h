@@ -15,6 +15,7 @@
 namespace turno::cluster {
 
 inline constexpr std::size_t most_members = 128;
+inline constexpr std::size_t longest_node_name = 64;
 
 struct Member {
   std::uint64_t id = 0;  // of one start of a node: 63 random bits, never 0, never used again
@@ -27,6 +28,9 @@ struct Member {
 
   bool operator==(const Member&) const = default;
 };
+
+// What is wrong with the name of a node, or nothing. Files are named after nodes.
+[[nodiscard]] std::string wrong_with_name(std::string_view name);
 
 // A number for a new member, or a key. Never 0, below 2^63.
 [[nodiscard]] std::uint64_t random_id();

@@ -11,7 +11,7 @@ namespace turno::registry {
 
 namespace {
 
-constexpr std::size_t longest_name = 128;
+constexpr std::size_t longest_name = 128;  // of an algorithm
 constexpr std::size_t longest_address = 1024;
 
 tl::unexpected<Error> refusal(std::string message) {
@@ -29,9 +29,8 @@ Expected<void> check_candidate(const Member& candidate, const Settings& wanted) 
   if (candidate.id == 0 || candidate.id >> 63 != 0) {
     return refusal("the id of a member is a number from 1 to 2^63-1");
   }
-  if (candidate.name.empty() || !fits(candidate.name, longest_name)) {
-    return refusal(fmt::format("the name of a node has 1 to {} bytes and no control characters",
-                               longest_name));
+  if (const auto wrong = cluster::wrong_with_name(candidate.name); !wrong.empty()) {
+    return refusal(wrong);
   }
   for (const auto* address : {&candidate.peer_address, &candidate.client_address,
                               &candidate.client_socket, &candidate.http_address}) {

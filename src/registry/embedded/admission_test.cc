@@ -74,8 +74,9 @@ TEST(Admission, ChecksEveryValue) {
   EXPECT_FALSE(check_candidate(bad, {}));
   bad.id = std::uint64_t{1} << 63;
   EXPECT_FALSE(check_candidate(bad, {}));
-  for (const auto& name : {std::string(), std::string(129, 'a'), std::string("a\nb"),
-                           std::string("a\0b", 3), std::string("\x7f")}) {
+  for (const auto& name : {std::string(), std::string(65, 'a'), std::string("a\nb"),
+                           std::string("../x"), std::string("a b"), std::string("a/b"),
+                           std::string(".a"), std::string("a\0b", 3), std::string("\x7f")}) {
     bad = good;
     bad.name = name;
     EXPECT_FALSE(check_candidate(bad, {})) << name;

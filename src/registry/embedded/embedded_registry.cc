@@ -15,6 +15,7 @@
 
 #include "core/fence.h"
 #include "registry/embedded/admission.h"
+#include "registry/embedded/safe_directory.h"
 
 namespace turno::registry {
 
@@ -107,12 +108,12 @@ Expected<void> EmbeddedRegistry::make_directory() {
                                               database_file_.string(),
                                               database_file_.native().size(), longest_path));
   }
-  std::error_code error;
-  fs::create_directories(directory_.parent_path(), error);  // if it fails, mkdir says why
   for (const auto& directory : {directory_, files_.directory()}) {
-    if (::mkdir(directory.c_str(), S_IRWXU) == 0 || errno == EEXIST) continue;
-    return failure(Kind::unavailable,
-                   fmt::format("registry directory {}: {}", directory.string(), reason(errno)));
+    if (auto made = registry::make_directory(directory); !made) {
+      // That a parent is no directory is no sign of a missing cluster here.
+      if (made.error().kind == Kind::absent) made.error().kind = Kind::unavailable;
+      return made;
+    }
   }
   // Made here rather than by SQLite, which would let others read the key; and made without opening
   // it, for closing it again would drop the locks that SQLite has in this process.
@@ -141,12 +142,17 @@ Expected<EmbeddedRegistry::FileState> EmbeddedRegistry::open() {
                     database_file_.string()));
   }
   close();
+  // Says more than that the file cannot be looked at.
+  if (auto safe = check_directory(directory_); !safe && safe.error().kind != Kind::absent) {
+    return tl::unexpected(safe.error());
+  }
   if (!state) {
     const auto missing = number == ENOENT || number == ENOTDIR;
     return failure(missing ? Kind::absent : Kind::unavailable,
                    fmt::format("registry {}: {}", database_file_.string(),
                                missing ? "there is no cluster in this directory" : reason(number)));
   }
+  if (auto safe = check_file(database_file_); !safe) return tl::unexpected(safe.error());
   auto database = std::make_unique<Database>(database_file_);
   database->wait_for_others(patience);
   database->run("PRAGMA synchronous = FULL");

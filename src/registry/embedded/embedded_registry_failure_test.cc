@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "core/fence.h"
 #include "core/random.h"
 #include "registry/embedded/embedded_registry.h"
 #include "registry/registry_testing.h"
@@ -74,7 +75,7 @@ void fill(const fs::path& path) {
 
 TEST_F(FailureTest, AFullDisk) {
   if (!may_mount()) GTEST_SKIP() << "mounting a small disk needs root";
-  const Mount disk("tmpfs", place, "tmpfs", 0, "size=128k");
+  const Mount disk("tmpfs", place, "tmpfs", 0, "mode=700,size=128k");
   ASSERT_TRUE(disk.mounted);
   EmbeddedRegistry a(place);
   EmbeddedRegistry b(place);
@@ -101,7 +102,7 @@ TEST_F(FailureTest, AFullDisk) {
 
 TEST_F(FailureTest, AFullDiskFromTheBeginning) {
   if (!may_mount()) GTEST_SKIP() << "mounting a small disk needs root";
-  const Mount disk("tmpfs", place, "tmpfs", 0, "size=64k");
+  const Mount disk("tmpfs", place, "tmpfs", 0, "mode=700,size=64k");
   ASSERT_TRUE(disk.mounted);
   fill(place / "filler");
   EmbeddedRegistry a(place);
@@ -114,7 +115,7 @@ TEST_F(FailureTest, AFullDiskFromTheBeginning) {
 TEST_F(FailureTest, NoRoomForALockFile) {
   if (!may_mount()) GTEST_SKIP() << "mounting a small disk needs root";
   // The directories, the database, its journal and one lock file.
-  const Mount disk("tmpfs", place, "tmpfs", 0, "size=1m,nr_inodes=5");
+  const Mount disk("tmpfs", place, "tmpfs", 0, "mode=700,size=1m,nr_inodes=5");
   ASSERT_TRUE(disk.mounted);
   EmbeddedRegistry a(place);
   EmbeddedRegistry b(place);
@@ -148,13 +149,13 @@ TEST_F(FailureTest, AReadOnlyDirectory) {
   EXPECT_EQ(summary(b.current()), "a @ 1");
   EmbeddedRegistry none(elsewhere / "new");
   EXPECT_EQ(summary(none.join(member_named("b"), running("nxr"))),
-            "unavailable: registry directory " + (elsewhere / "new").string() +
-                ": Read-only file system");
+            "unavailable: " + (elsewhere / "new").string() + ": Read-only file system");
 }
 
 TEST_F(FailureTest, NotADatabase) {
   fs::create_directories(place);
   std::ofstream(file) << std::string(5000, 'x');
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
   EmbeddedRegistry a(place);
   const auto error = "damaged: registry " + file.string() + ": file is not a database";
   EXPECT_THAT(summary(a.current()), StartsWith(error));
@@ -176,6 +177,7 @@ TEST_F(FailureTest, AnotherSchemaVersion) {
 TEST_F(FailureTest, TheDatabaseOfAnotherProgram) {
   fs::create_directories(place);
   change_database("CREATE TABLE member (whatever); INSERT INTO member VALUES (1)");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
   EmbeddedRegistry a(place);
   EXPECT_THAT(summary(a.join(member_named("a"), running("nxr"))), HasSubstr("schema version 0"));
 }

@@ -185,7 +185,7 @@ TEST_F(EmbeddedRegistryTest, RefusalsChangeNothing) {
               HasSubstr("(pid " + std::to_string(::getpid()) + ")"));
   EXPECT_THAT(summary(b.join(member_named("b"), running("dir"))),
               HasSubstr("runs 'nxr', not 'dir'"));
-  EXPECT_THAT(summary(b.join(member_named(""), {})), HasSubstr("refused: the name"));
+  EXPECT_THAT(summary(b.join(member_named(""), {})), HasSubstr("refused: '' is no name"));
   EXPECT_EQ(summary(a.current()), "a @ 1");
   EXPECT_EQ(lock_files(), 1U);
   EXPECT_EQ(summary(b.join(member_named("b"), {})), "a b @ 2");
