@@ -21,14 +21,18 @@ namespace turno {
 class Node final : public Service {
  public:
   struct Options {
-    std::string directory;  // where the nodes of this machine meet
+    // Where the nodes of this machine meet: of this user, and nobody else may write into it. What
+    // fences are made of is kept there, so it should outlive a reboot.
+    std::string directory;
     std::string name = {};  // empty: made from the process
     // Of the whole cluster; the first node decides. Empty: whatever the cluster has.
     std::string algorithm = {};
     std::chrono::milliseconds lock_delay{1000};  // how long a crashed node's locks stay closed
     std::chrono::milliseconds idle{60'000};      // after which an unused lock is forgotten
-    // Where clients and browsers may connect, as in "127.0.0.1:0"; empty: nowhere.
+    // Where clients and browsers may connect, as in "127.0.0.1:0"; empty: nowhere. Nobody is asked
+    // for a password, so addresses that other machines can reach are refused unless `exposed`.
     std::string client_address = {}, client_socket = {}, http_address = {};
+    bool exposed = false;
   };
 
   // Joins the cluster. Fails with `unavailable` or `refused` and the reason.

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "net/log.h"
 #include "net/socket.h"
+#include "registry/embedded/safe_directory.h"
 
 namespace turno::node {
 
@@ -72,8 +75,26 @@ Daemon::~Daemon() {
   loop_.cancel(tick_);
 }
 
+tl::expected<void, std::string> Daemon::check_settings() const {
+  if (auto wrong = cluster::wrong_with_name(settings_.name); !wrong.empty())
+    return tl::unexpected(std::move(wrong));
+  if (settings_.exposed) return {};
+  for (const auto* address :
+       {&settings_.peer_address, &settings_.client_address, &settings_.http_address}) {
+    if (address->empty()) continue;
+    const auto local = net::is_local(*address);
+    if (!local) return tl::unexpected(local.error());
+    if (!*local)
+      return tl::unexpected("other machines could connect to " + *address +
+                            ", and nobody asks them for a password: listen on 127.0.0.1 or [::1], "
+                            "or say that it is meant (--expose)");
+  }
+  return {};
+}
+
 tl::expected<void, std::string> Daemon::prepare() {
   if (settings_.name.empty()) settings_.name = "node-" + std::to_string(::getpid());
+  if (auto fine = check_settings(); !fine) return fine;
   self_.id = cluster::random_id();
   self_.name = settings_.name;
   self_.pid = ::getpid();
@@ -108,29 +129,35 @@ tl::expected<void, std::string> Daemon::listen() {
     if (!socket) return tl::unexpected(socket.error());
     client_sockets_.push_back(std::move(*socket));
   }
-  if (!settings_.client_socket.empty()) {
-    // The registry will want this directory too, for its user alone.
-    const auto old = ::umask(077);
-    std::error_code error;
-    std::filesystem::create_directories(
-        std::filesystem::path(settings_.client_socket).parent_path(), error);
-    ::umask(old);
-    auto socket = at("unix:" + settings_.client_socket, self_.client_socket);
-    if (!socket) {
-      const auto view = registry_.current();
-      const auto* other = view ? view->find(settings_.name) : nullptr;
-      if (other == nullptr) return tl::unexpected(socket.error());
-      return tl::unexpected(fmt::format(
-          "a node named '{}' already runs in this cluster (pid {}): choose another name, or stop "
-          "that one ({})",
-          settings_.name, other->pid, socket.error()));
-    }
-    client_sockets_.push_back(std::move(*socket));
-  }
+  if (!settings_.client_socket.empty())
+    if (auto listening = listen_on_path(); !listening) return listening;
   if (settings_.http_address.empty()) return {};
   auto socket = at(settings_.http_address, self_.http_address);
   if (!socket) return tl::unexpected(socket.error());
   http_socket_ = std::move(*socket);
+  return {};
+}
+
+tl::expected<void, std::string> Daemon::listen_on_path() {
+  const std::filesystem::path path = settings_.client_socket;
+  struct stat there {};
+  // A directory that is there may be anybody's: who asks for a socket in it knows it.
+  if (const auto directory = path.parent_path();
+      !directory.empty() && ::lstat(directory.c_str(), &there) != 0)
+    if (auto made = registry::make_directory(directory); !made)
+      return tl::unexpected(made.error().message);
+  auto socket = net::listen("unix:" + settings_.client_socket, settings_.socket_mode);
+  if (!socket) {
+    const auto view = registry_.current();
+    const auto* other = view ? view->find(settings_.name) : nullptr;
+    if (other == nullptr) return tl::unexpected(socket.error());
+    return tl::unexpected(fmt::format(
+        "a node named '{}' already runs in this cluster (pid {}): choose another name, or stop "
+        "that one ({})",
+        settings_.name, other->pid, socket.error()));
+  }
+  self_.client_socket = settings_.client_socket;
+  client_sockets_.push_back(std::move(*socket));
   return {};
 }
 

@@ -4,6 +4,8 @@
 // thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -33,8 +35,10 @@ struct Settings {
   std::string algorithm;            // empty: the cluster's, or the default
   std::string peer_address = "127.0.0.1:0";
   std::string client_address;  // these three: empty is none
-  std::string client_socket;   // a path
+  std::string client_socket;   // a path, in a directory that exists or is made for this user
   std::string http_address;
+  mode_t socket_mode = 0600;  // who may connect to that path
+  bool exposed = false;       // other machines may connect: else all addresses are of this one
   std::chrono::milliseconds lock_delay{1000};
   std::chrono::milliseconds idle{60'000};
   std::chrono::milliseconds longest_turn{10};
@@ -125,7 +129,9 @@ class Daemon final : public port::Host {
 
   Daemon(Settings settings, Lost lost) : settings_(std::move(settings)), lost_(std::move(lost)) {}
   tl::expected<void, std::string> prepare();
+  tl::expected<void, std::string> check_settings() const;
   tl::expected<void, std::string> listen();
+  tl::expected<void, std::string> listen_on_path();
   tl::expected<void, std::string> join();
   void adopt(const cluster::View& view);
   // False: it is too early, and there is no room to keep it.

@@ -214,6 +214,7 @@ tl::expected<std::unique_ptr<Node>, Error> Node::start(const Options& options) {
   settings.client_address = options.client_address;
   settings.client_socket = options.client_socket;
   settings.http_address = options.http_address;
+  settings.exposed = options.exposed;
   auto implementation = std::make_unique<Implementation>();
   if (auto started = implementation->start(std::move(settings)); !started)
     return tl::unexpected(std::move(started.error()));

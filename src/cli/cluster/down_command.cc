@@ -27,7 +27,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 struct DownOptions {
-  std::string directory, kill_after = "10s";
+  AskedPlace place;
+  std::string kill_after = "10s";
   bool json = false;
 };
 
@@ -94,7 +95,8 @@ void print(const std::vector<Target>& targets, const std::string& directory, boo
 
 int run(const DownOptions& options) {
   const auto kill_after = parse_duration("--kill-after", options.kill_after);
-  const auto directory = cluster_directory(options.directory);
+  const auto place = cluster_place(options.place);
+  const auto& directory = place.state;
   const auto view = live_members(directory);
   if (!view) {
     fmt::print(stderr, "turno: {}\n", view.error().message);
@@ -109,7 +111,7 @@ int run(const DownOptions& options) {
   }
   // Nobody else may be left to notice that they are gone.
   if (killed) static_cast<void>(registry::EmbeddedRegistry(directory).reconsider(false));
-  print(targets, directory.native(), options.json);
+  print(targets, place.runtime.native(), options.json);
   return failed ? exit_own_error : 0;
 }
 
@@ -118,8 +120,11 @@ int run(const DownOptions& options) {
 void add_down(Command app, Job& job) {
   auto command = app.add_subcommand("down", "Stop the cluster on this machine");
   auto options = std::make_shared<DownOptions>();
-  command.add_option("--dir", options->directory,
+  command.add_option("--dir", options->place.directory,
                      "Directory of the cluster (default: as for turno up)");
+  command.add_option("--state", options->place.state, "Directory of its registry, if not in --dir");
+  command.add_flag("--system", options->place.system, "The cluster for all users of this machine");
+  command.exclusive("--system", "--dir");
   command.add_option("--kill-after", options->kill_after, "From SIGTERM to SIGKILL")
       .capture_default_str();
   command.add_flag("--json", options->json, "Print JSON");

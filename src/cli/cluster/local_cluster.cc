@@ -20,6 +20,7 @@
 #include "net/fd.h"
 #include "net/socket.h"
 #include "registry/embedded/embedded_registry.h"
+#include "registry/embedded/safe_directory.h"
 
 namespace turno::cli {
 
@@ -98,28 +99,30 @@ NodeOptions checked(NodeOptions options) {
 LocalCluster::LocalCluster(NodeOptions options, const Interruption& interruption)
     : options_(checked(std::move(options))),
       interruption_(interruption),
-      directory_(cluster_directory(options_.directory)) {}
+      place_(cluster_place(options_.place)),
+      directory_(place_.state) {}
 
 std::vector<std::string> LocalCluster::arguments_for(const std::string& name) const {
-  std::vector<std::string> words{"node",
-                                 "--dir",
-                                 directory_.native(),
-                                 "--name",
-                                 name,
-                                 "--longest-turn",
-                                 options_.longest_turn,
-                                 "--log-level",
-                                 options_.log_level,
-                                 "--log-file",
-                                 log_of(name)};
+  std::vector<std::string> words{
+      "node",        "--name",           name,         "--longest-turn", options_.longest_turn,
+      "--log-level", options_.log_level, "--log-file", log_of(name)};
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
+  if (place_.system) {
+    words.emplace_back("--system");
+  } else {
+    words.insert(words.end(), {"--dir", place_.runtime.native(), "--state", place_.state.native()});
+  }
+  if (options_.tcp) words.emplace_back("--tcp");
+  if (options_.no_tcp) words.emplace_back("--no-tcp");
   add("--lock-delay", options_.lock_delay);
   add("--idle", options_.idle);
-  const auto ports = former_ports(directory_, name);
-  add("--client", ports.client);
-  add("--http", ports.http);
+  if (!options_.settings().client_address.empty()) {
+    const auto ports = former_ports(directory_, name);
+    add("--client", ports.client);
+    add("--http", ports.http);
+  }
   add("--algorithm", options_.algorithm);
   for (const auto& each : options_.latency) words.insert(words.end(), {"--latency", each});
   return words;
@@ -139,14 +142,10 @@ tl::expected<void, Error> LocalCluster::prepare(std::size_t count) {
                     "first (turno down), or take another --dir",
                     directory_.string(), view_.algorithm, options_.algorithm));
   if (auto same = check_settings(); !same) return same;
-  const auto old = ::umask(077);  // the directory is for its user alone
-  std::error_code error;
-  fs::create_directories(directory_ / "logs", error);
-  ::umask(old);
-  if (error)
-    return failure(
-        fmt::format("cannot make {}: {}", (directory_ / "logs").string(), error.message()));
-  return {};
+  for (const auto& directory : {directory_, directory_ / "logs"})
+    if (const auto made = registry::make_directory(directory); !made)
+      return failure(made.error().message);
+  return prepare_place(place_);
 }
 
 // What the first node of a running cluster has fixed.
@@ -194,8 +193,8 @@ tl::expected<void, Error> LocalCluster::start(std::size_t count, bool dies_with_
 
 tl::expected<void, Error> LocalCluster::start_node(const std::string& name, bool dies_with_parent) {
   Node node{.name = name, .log = log_of(name)};
-  const net::Fd log(
-      ::open(node.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  const net::Fd log(::open(node.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                           S_IRUSR | S_IWUSR));
   struct stat before {};
   if (log.get() < 0 || ::fstat(log.get(), &before) != 0)
     return failure(fmt::format("cannot write {}: {}", node.log.string(),

@@ -39,7 +39,7 @@ class LocalCluster {
   // are stopped; it is `cancelled` after a signal.
   tl::expected<void, Error> start(std::size_t count, bool dies_with_parent);
 
-  [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
+  [[nodiscard]] const ClusterPlace& place() const { return place_; }
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }  // those of start()
   [[nodiscard]] const cluster::View& view() const { return view_; }        // after start()
 
@@ -66,7 +66,8 @@ class LocalCluster {
 
   const NodeOptions options_;
   const Interruption& interruption_;
-  const std::filesystem::path directory_;
+  const ClusterPlace place_;
+  const std::filesystem::path directory_;  // of the registry and the logs
   std::vector<Node> nodes_;
   cluster::View view_;
 };

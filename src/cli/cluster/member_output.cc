@@ -1,24 +1,16 @@
 #include "cli/cluster/member_output.h"
 
-#include <string_view>
-
 #include "cli/frame/readable.h"
 #include "cli/frame/table.h"
 
 namespace turno::cli {
-
-std::string socket_path(const cluster::Member& member) {
-  constexpr std::string_view scheme = "unix:";
-  const std::string_view socket = member.client_socket;
-  return std::string(socket.starts_with(scheme) ? socket.substr(scheme.size()) : socket);
-}
 
 std::string members_table(const std::vector<cluster::Member>& members) {
   Table table({"node", "pid", "clients (RESP)", "HTTP", "Unix socket (RESP)"});
   const auto cell = [](const std::string& text) { return text.empty() ? "-" : printable(text); };
   for (const auto& member : members)
     table.add({cell(member.name), std::to_string(member.pid), cell(member.client_address),
-               cell(member.http_address), cell(socket_path(member))});
+               cell(member.http_address), cell(member.client_socket)});
   return table.text();
 }
 
@@ -28,7 +20,7 @@ Json member_json(const cluster::Member& member) {
       .add("id", std::to_string(member.id))
       .add("pid", member.pid)
       .add("client", printable(member.client_address))
-      .add("socket", printable(socket_path(member)))
+      .add("socket", printable(member.client_socket))
       .add("http", printable(member.http_address))
       .add("peer", printable(member.peer_address));
 }

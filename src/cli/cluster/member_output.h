@@ -12,7 +12,4 @@ namespace turno::cli {
 std::string members_table(const std::vector<cluster::Member>& members);
 Json member_json(const cluster::Member& member);
 
-// A Unix socket's path without "unix:".
-std::string socket_path(const cluster::Member& member);
-
 }  // namespace turno::cli

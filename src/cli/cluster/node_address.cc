@@ -6,6 +6,7 @@
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/local_members.h"
 #include "cli/frame/readable.h"
+#include "registry/embedded/safe_directory.h"
 
 namespace turno::cli {
 
@@ -27,19 +28,31 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+// Which nodes there are is in the registry. Who may not read it, as a member of the group of a
+// system-wide cluster, sees their sockets.
 tl::expected<std::vector<std::string>, Error> nodes_in(const std::string& asked) {
-  const auto directory = cluster_directory(asked);
-  const auto view = live_members(directory);
-  if (!view) return tl::unexpected(view.error());
+  const auto place = cluster_place({.directory = asked});
+  const auto view = live_members(place.state);
   std::vector<std::string> addresses;
-  for (const auto& member : view->members)
-    if (!client_address(member).empty()) addresses.push_back(client_address(member));
+  if (view)
+    for (const auto& member : view->members)
+      if (!client_address(member).empty()) addresses.push_back(client_address(member));
   if (!addresses.empty()) return addresses;
+  // Nobody but its owner may have put sockets into the user's own.
+  if (const bool own = place == own_place();
+      !own || registry::check_directory(place.runtime).has_value()) {
+    auto sockets = listening_sockets(place.runtime);
+    if (!sockets || !sockets->empty()) return sockets;
+  }
+  if (!view && !place.system) return tl::unexpected(view.error());
   return tl::unexpected(
       Error{Error::Code::unavailable,
-            "no node runs in " + directory.string() + "; start one: " + program() + " up" +
-                (asked.empty() ? "" : " --dir " + shell_word(directory.native())) +
-                "; or say where one is: --node HOST:PORT, --node unix:PATH, TURNO_NODE_ADDRESS"});
+            "no node runs in " + place.runtime.string() + "; start one: " + program() + " up" +
+                (place.system    ? " --system"
+                 : asked.empty() ? ""
+                                 : " --dir " + shell_word(place.runtime.native())) +
+                "; or say where one is: --node HOST:PORT, --node unix:PATH, TURNO_NODE_ADDRESS" +
+                closed_system_hint()});
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ TEST_F(NodeAddress, IsThatOfALiveMember) {
   registry::EmbeddedRegistry registry(folder_.path());
   auto self = registry::member_named("n");
   self.client_address = "127.0.0.1:7";
-  self.client_socket = "unix:/n.sock";
+  self.client_socket = "/n.sock";
   ASSERT_TRUE(registry.join(self, registry::running("nxr")));
-  EXPECT_EQ(node_addresses({}, folder_.path()), Texts{"unix:/n.sock"});
+  EXPECT_EQ(node_addresses({}, folder_.path()), Texts{"/n.sock"});
   ::setenv("TURNO_DIR", folder_.path().c_str(), 1);
-  EXPECT_EQ(node_addresses({}, ""), Texts{"unix:/n.sock"});
+  EXPECT_EQ(node_addresses({}, ""), Texts{"/n.sock"});
   ASSERT_TRUE(registry.leave());
   EXPECT_FALSE(node_addresses({}, ""));
 }

@@ -60,6 +60,10 @@ class Signals final : public net::Loop::Watcher {
 
 int run(const NodeOptions& options) {
   auto settings = options.settings();
+  if (const auto ready = prepare_place(cluster_place(options.place)); !ready) {
+    fmt::print(stderr, "turno: {}\n", ready.error().message);
+    return exit_own_error;
+  }
   log::set_origin(settings.name);
   // Signals are blocked before any thread is made, so that no thread gets them.
   const auto awaited = awaited_signals();
@@ -75,10 +79,10 @@ int run(const NodeOptions& options) {
   }
   const Signals signals(**server);
   const auto& self = (*server)->daemon().self();
+  const auto said = [](const std::string& address) { return address.empty() ? "none" : address; };
   log::info("listens for clients on {} and {}, for peers on {}, http on {}; algorithm {}",
-            self.client_address, self.client_socket, self.peer_address,
-            self.http_address.empty() ? "nothing" : self.http_address,
-            (*server)->daemon().settings().algorithm);
+            said(self.client_address), said(self.client_socket), self.peer_address,
+            said(self.http_address), (*server)->daemon().settings().algorithm);
   const auto& fixed = (*server)->daemon().settings();
   if (!options.lock_delay.empty() && fixed.lock_delay != wanted_delay)
     log::warning("--lock-delay is not heeded: the first node of the cluster chose {} ms",

@@ -32,7 +32,7 @@ Latency parse_latency(const std::string& text) {
           .time = parse_duration("--latency", text.substr(colon + 1))};
 }
 
-const std::string& address_for(const char* option, const std::string& text) {
+std::string address_for(const char* option, std::string text) {
   if (text.empty()) return text;
   if (const auto address = net::parse_address(text); !address)
     throw UsageError(std::string(option) + ": " + address.error());
@@ -42,9 +42,20 @@ const std::string& address_for(const char* option, const std::string& text) {
 }  // namespace
 
 void NodeOptions::add_common_to(Command command) {
-  command.add_option("--dir", directory,
-                     "Where the nodes of this machine meet (default: $TURNO_DIR, or turno in "
-                     "$XDG_RUNTIME_DIR, or /tmp/turno-UID)");
+  command.add_option("--dir", place.directory,
+                     "Where the nodes of this machine meet (default: $TURNO_DIR, or the "
+                     "system-wide cluster if it is there, or the user's own)");
+  command.add_option("--state", place.state,
+                     "Where the registry and the logs are, if not in --dir");
+  command.add_flag("--system", place.system,
+                   "The cluster for all users of this machine: /run/turno and /var/lib/turno, for "
+                   "the group turno");
+  command.exclusive("--system", "--dir");
+  command.add_flag("--no-tcp", no_tcp, "No TCP ports for clients and HTTP, but Unix sockets");
+  command.add_flag("--tcp", tcp,
+                   "TCP ports of this machine for clients and HTTP, which every user can reach "
+                   "(the default without --system)");
+  command.exclusive("--tcp", "--no-tcp");
   command.add_option(
       "--algorithm,-a", algorithm,
       "The lock algorithm of the cluster (turno algorithms); the first node decides");
@@ -71,14 +82,24 @@ void NodeOptions::add_to(Command command) {
   add_common_to(command);
   command.add_option("--name", name, "The name of the node (default: node-PID)");
   command.add_option("--peer", peer, "Where to listen for other nodes").capture_default_str();
-  command.add_option("--client", client, "Where to listen for clients (RESP); '' for nowhere")
-      .capture_default_str();
+  command.add_option("--client", client,
+                     "Where to listen for clients (RESP), or none (default: 127.0.0.1:0)");
   command.add_option("--socket", socket,
-                     "The Unix socket for clients (default: NAME.sock in the directory; none)");
+                     "The Unix socket for clients, or none (default: NAME.sock in the directory)");
   command.add_option("--log-file", log_file,
                      "Write the log to this file (default: standard error); SIGHUP opens it again");
-  command.add_option("--http", http, "Where to listen for HTTP (metrics, health, status)")
-      .capture_default_str();
+  command.add_option("--http", http,
+                     "Where to listen for HTTP (metrics, health, status), or none (default: "
+                     "127.0.0.1:0)");
+  command.add_flag("--expose", expose,
+                   "Let --client, --http and --peer be addresses that other machines can reach; "
+                   "nobody is asked for a password");
+}
+
+std::string NodeOptions::tcp_address(const std::string& asked, bool system) const {
+  if (asked == "none") return {};
+  if (!asked.empty()) return asked;
+  return no_tcp || (system && !tcp) ? "" : "127.0.0.1:0";
 }
 
 std::vector<std::string> NodeOptions::latency_names() const {
@@ -97,8 +118,11 @@ node::Settings NodeOptions::settings() const {
                      "' is none of debug, info, warning, error, off");
   log::set_level(*level);
   node::Settings settings;
-  settings.directory = cluster_directory(directory);
+  const auto where = cluster_place(place);
+  settings.directory = where.state;
   settings.name = name.empty() ? "node-" + std::to_string(::getpid()) : name;
+  if (const auto wrong = cluster::wrong_with_name(settings.name); !wrong.empty())
+    throw UsageError("--name: " + wrong);
   settings.algorithm = algorithm;
   if (!algorithm.empty() && table::make_engine(algorithm) == nullptr) {
     const auto names = table::engine_names();
@@ -111,11 +135,13 @@ node::Settings NodeOptions::settings() const {
                     fmt::join(near.empty() ? known : near, ", "), near.empty() ? "" : "?"));
   }
   settings.peer_address = address_for("--peer", peer);
-  settings.client_address = address_for("--client", client);
-  settings.http_address = address_for("--http", http);
+  settings.client_address = address_for("--client", tcp_address(client, where.system));
+  settings.http_address = address_for("--http", tcp_address(http, where.system));
+  settings.exposed = expose;
+  settings.socket_mode = where.system ? 0660 : 0600;
   settings.client_socket = socket;
   if (socket.empty()) {
-    settings.client_socket = settings.directory / (settings.name + ".sock");
+    settings.client_socket = where.runtime / (settings.name + ".sock");
     if (settings.client_socket.size() > net::longest_socket_path) {
       log::warning("no Unix socket for clients: {} is too long a path", settings.client_socket);
       settings.client_socket.clear();

@@ -4,15 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "cli/cluster/cluster_directory.h"
 #include "cli/frame/command.h"
 #include "node/daemon.h"
 
 namespace turno::cli {
 
 struct NodeOptions {
-  std::string directory, name, algorithm;
-  std::string peer = "127.0.0.1:0", client = "127.0.0.1:0", http = "127.0.0.1:0";
-  std::string socket;
+  AskedPlace place;
+  std::string name, algorithm;
+  std::string peer = "127.0.0.1:0", client, http, socket;
+  bool tcp = false, no_tcp = false, expose = false;
   std::string lock_delay, idle;  // empty: the cluster's, or the default
   std::string longest_turn = "10ms";
   std::vector<std::string> latency;
@@ -25,6 +27,9 @@ struct NodeOptions {
   [[nodiscard]] std::vector<std::string> latency_names() const;
   // Throws UsageError for what makes no sense.
   [[nodiscard]] node::Settings settings() const;
+
+ private:
+  [[nodiscard]] std::string tcp_address(const std::string& asked, bool system) const;
 };
 
 }  // namespace turno::cli

@@ -30,7 +30,8 @@ void print_json(const LocalCluster& cluster) {
   std::vector<Json> members;
   for (const auto& member : cluster.view().members) members.push_back(member_json(member));
   fmt::print("{}\n", Json()
-                         .add("directory", printable(cluster.directory().native()))
+                         .add("directory", printable(cluster.place().runtime.native()))
+                         .add("state", printable(cluster.place().state.native()))
                          .add("algorithm", cluster.view().algorithm)
                          .add("epoch", cluster.view().epoch)
                          .add("started", started)
@@ -42,14 +43,14 @@ void print_next_steps(const LocalCluster& cluster, bool detach) {
   const auto me = program();
   const auto& first = cluster.view().members.front();
   fmt::print("\n{}:\n", detach ? "Try" : "Try, in another terminal");
-  if (cluster.directory() != cluster_directory(""))
-    fmt::print("  export TURNO_DIR={}\n", shell_word(cluster.directory().native()));
+  if (cluster.place() != cluster_place({}))
+    fmt::print("  export TURNO_DIR={}\n", shell_word(cluster.place().runtime.native()));
   fmt::print("  {} lock backup -- sleep 10\n", me);
   fmt::print("  {0} why backup; {0} status\n", me);
   if (!first.client_socket.empty())
-    fmt::print("  redis-cli -s {} LOCK backup TIMEOUT 1000\n", shell_word(socket_path(first)));
+    fmt::print("  redis-cli -s {} LOCK backup TIMEOUT 1000\n", shell_word(first.client_socket));
   if (!first.http_address.empty()) fmt::print("  curl http://{}/metrics\n", first.http_address);
-  fmt::print("\nLogs: {}\n", (cluster.directory() / "logs").string());
+  fmt::print("\nLogs: {}\n", (cluster.place().state / "logs").string());
   if (detach) {
     fmt::print("The nodes run in the background; {} down stops them.\n", me);
   } else {
@@ -62,7 +63,7 @@ void print(const LocalCluster& cluster, const UpOptions& options) {
     print_json(cluster);
   } else {
     fmt::print("{} in {}, algorithm {}\n\n{}", counted(cluster.view().size(), "node"),
-               cluster.directory().string(), cluster.view().algorithm,
+               cluster.place().runtime.string(), cluster.view().algorithm,
                members_table(cluster.view().members));
     print_next_steps(cluster, options.detach);
   }
@@ -118,7 +119,8 @@ void add_up(Command app, Job& job) {
   command.footer(
       "\nThe nodes are named node-1, node-2, ... If a cluster already runs in the directory, the\n"
       "new nodes join it. Without --detach they end with this command.\n"
-      "\nExamples:\n  turno up -n 5\n  turno up -n 5 --detach --algorithm naimi-trehel\n"
+      "\nExamples:\n  turno up -n 5\n  sudo turno up --system --detach\n  turno up -n 5 --detach "
+      "--algorithm naimi-trehel\n"
       "  turno up --latency node-1,node-3:50ms\n");
   command.callback([&job, options] { job = [options] { return run(*options); }; });
 }

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/commands.h"
 #include "cli/cluster/local_cluster.h"
 #include "cli/cluster/local_members.h"
@@ -152,7 +153,7 @@ cluster::View nodes_for(const DemoOptions& options, LocalCluster& fresh) {
       fail(started.error().message);
     return fresh.view();
   }
-  auto view = live_members(options.directory);
+  auto view = live_members(cluster_directory(options.directory));
   if (!view) fail(view.error().message);
   if (view->members.empty())
     fail(fmt::format("no node runs in {}; start some: {} up --dir {}", options.directory, program(),
@@ -178,7 +179,7 @@ int run(const DemoOptions& options) {
   const Interruption interruption;
   const Scratch scratch;
   NodeOptions node_options;
-  node_options.directory = scratch.path() / "cluster";
+  node_options.place.directory = scratch.path() / "cluster";
   node_options.algorithm = options.algorithm;
   LocalCluster fresh(node_options, interruption);
 

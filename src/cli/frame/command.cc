@@ -82,9 +82,16 @@ Command Command::add_subcommand(const std::string& name, const std::string& help
   return Command(*app_->add_subcommand(name, help));
 }
 
+namespace {
+
+// An empty variable in a script would otherwise mean the default, in silence.
+std::string is_said(const std::string& value) { return value.empty() ? "it is empty" : ""; }
+
+}  // namespace
+
 Option Command::add_option(const std::string& names, std::string& value,
                            const std::string& help) const {
-  return Option(*app_->add_option(names, value, help));
+  return Option(*app_->add_option(names, value, help)->check(is_said));
 }
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& values,
