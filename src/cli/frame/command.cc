@@ -96,7 +96,7 @@ Option Command::add_option(const std::string& names, std::string& value,
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& values,
                            const std::string& help) const {
-  return Option(*app_->add_option(names, values, help));
+  return Option(*app_->add_option(names, values, help)->check(is_said));
 }
 
 Option Command::add_option(const std::string& names, std::uint32_t& value,
