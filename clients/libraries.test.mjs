@@ -32,8 +32,8 @@ for (const library of libraries) {
       assert.ok(Number(fence) > 0);
       assert.equal(await two.call('LOCK', name, 'TIMEOUT', '20'), null);
       assert.equal(await two.call('UNLOCK', name), 0);
-      assert.equal(await one.call('UNLOCK', name), 1);
-      assert.ok(Number(await two.call('LOCK', name)) > Number(fence));
+      assert.equal(await one.call('UNLOCK', name, `${fence}`), 1);
+      assert.ok(BigInt(await two.call('LOCK', name)) > BigInt(fence));
       assert.equal(await two.call('UNLOCK', name), 1);
       await assert.rejects(one.call('LOCK'), /wrong number of arguments/);
     });
