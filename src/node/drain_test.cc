@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using net::eventually;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class DrainTest : public testing::Test {
@@ -60,6 +61,17 @@ TEST_F(DrainTest, WaitsForAHolderThatWasToldToStop) {
   EXPECT_TRUE(is_gone());
 }
 
+// As libraries hear of it, that know no pushes.
+TEST_F(DrainTest, TellsSubscribers) {
+  auto holder = caller(2, 2), news = caller(2, 2);
+  holder.lock("a");
+  news.ask("SUBSCRIBE turno:draining");
+  drain(2);
+  EXPECT_EQ(news.read_text(),
+            "[\"message\", \"turno:draining\", \"{\"event\":\"draining\",\"reason\":\"told to: "
+            "the node leaves\"}\"]");
+}
+
 TEST_F(DrainTest, TakesTheEndOfAConnectionForAWord) {
   auto holder = caller(2), waiter = caller(0);
   const auto fence = holder.lock("a");
@@ -77,6 +89,10 @@ TEST_F(DrainTest, GivesNothingOutAnyMore) {
   EXPECT_EQ(other.read_text(), draining(2));
   EXPECT_THAT(other.ask("LOCK b"), StartsWith("-DRAINING"));
   EXPECT_THAT(other.ask("SESSION INHERIT"), StartsWith("-DRAINING"));
+  EXPECT_THAT(other.ask("SESSION OPEN 1000"), StartsWith("-DRAINING"));
+  const auto& address = cluster_[2].self().client_address;
+  EXPECT_THAT(other.ask("SENTINEL get-master-addr-by-name turno"),
+              Not(HasSubstr(address.substr(address.rfind(':') + 1))));
   EXPECT_THAT(text_of(other.call("HELLO 3")), HasSubstr("\"draining\": true"));
 }
 

@@ -22,9 +22,14 @@ std::optional<Place> place(std::string_view text, std::uint64_t id) {
   return Place{address->host, std::to_string(address->port), std::to_string(id)};
 }
 
-// Of this node, as the client has reached it; of another one if this node has no TCP port.
+// Of this node, as the client has reached it; of another one if this node has no TCP port or
+// leaves.
 std::optional<Place> master(Connection& connection) {
   const auto& self = connection.host().self();
+  if (connection.host().draining())
+    for (const auto& member : connection.host().view().members)
+      if (auto there = place(member.client_address, member.id); there && member.id != self.id)
+        return there;
   if (auto here = place(connection.local_address(), self.id)) return here;
   if (auto here = place(self.client_address, self.id)) return here;
   for (const auto& member : connection.host().view().members)

@@ -21,6 +21,7 @@ std::optional<std::chrono::milliseconds> session_ttl(Connection& connection,
 
 void open(Connection& connection, Arguments arguments) {
   auto& out = connection.reply();
+  if (connection.host().draining()) return connection.say_draining();
   const auto ttl = session_ttl(connection, arguments[2]);
   if (!ttl) return;
   auto& clients = connection.clients();
@@ -176,7 +177,7 @@ constexpr std::array all = {
             "SESSION OPEN ms|JOIN id secret|KEEP [ms]|CLOSE|INFO|INHERIT|BEQUEATH node ticket|HELD",
             "turno", "Sessions that are no connections: any connection can speak for one"},
     Command{"SUBSCRIBE", subscribe, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
-            "Hear of turno:granted, turno:timeout, turno:failed, turno:lost"},
+            "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:draining"},
     Command{"UNSUBSCRIBE", unsubscribe, 1, any_number, "UNSUBSCRIBE [channel ...]", "pubsub",
             "Hear of it no more"},
     Command{"PSUBSCRIBE", psubscribe, 2, any_number, "PSUBSCRIBE pattern ...", "pubsub",
