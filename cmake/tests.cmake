@@ -83,7 +83,7 @@ target_compile_definitions(recovery_test PRIVATE TURNO_RECOVERED=protocols::Lock
 turno_room_test(table turno_node)
 turno_room_test(port turno_node ${HIREDIS} ${BOOST_JSON})
 turno_room_test(node turno_node)
-turno_room_test(client turno_client)
+turno_room_test(client turno_client turno_node)
 # The example of CONTRIBUTING.md is compiled and explored, so that it stays true.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS CONTRIBUTING.md)
 execute_process(COMMAND sed -n "/```cpp/,/```/{/```/d;p}" ${CMAKE_SOURCE_DIR}/CONTRIBUTING.md

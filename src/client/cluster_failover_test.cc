@@ -1,0 +1,80 @@
+// Clients of a real cluster whose nodes crash.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "node/cluster_testing.h"
+#include "turno/turno.h"
+
+namespace turno {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::unique_ptr<Client> client_of(const std::vector<std::string>& addresses) {
+  auto made = Client::connect(addresses, {});
+  if (!made) throw std::runtime_error(made.error().message);
+  return std::move(*made);
+}
+
+TEST(ClientsOfACluster, WaitAtAnotherNodeWhenTheirsCrashes) {
+  node::TestCluster cluster(3);
+  const auto holder = client_of({cluster[2].self().client_socket});
+  auto grant = holder->acquire("gate");
+  ASSERT_TRUE(grant);
+  const auto client = client_of({cluster[0].self().client_socket});
+  auto waiting = std::async(std::launch::async, [&] { return client->acquire("gate"); });
+  EXPECT_TRUE(net::eventually([&] { return cluster[2].ask("gate").size() == 2; }));
+  cluster.crash(0);
+  // Its new place is at one of the others.
+  EXPECT_TRUE(net::eventually([&] {
+    const auto found = cluster[2].ask("gate");
+    return found.size() == 2 && found[0].node != "n1" && found[1].node != "n1";
+  }));
+  const auto fence = grant->fence();
+  grant->release();
+  const auto got = waiting.get();
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_GT(got->fence(), fence);
+  EXPECT_NE(client->identity().node, "n1");
+  EXPECT_EQ(client->identity().lock_delay, milliseconds(100));
+}
+
+// That they exclude each other is judged with real processes (torture/, cli/cluster): a server that
+// crashes inside a test still says goodbye.
+TEST(ClientsOfACluster, GetNoErrorsWhileNodesComeAndGo) {
+  node::TestCluster cluster(3);
+  std::vector<std::string> addresses;
+  for (std::size_t i = 0; i < 3; ++i) addresses.push_back(cluster[i].self().client_socket);
+  std::atomic<int> entries = 0;
+  std::atomic<bool> ending = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i)
+    threads.emplace_back([&] {
+      const auto client = client_of(addresses);
+      while (!ending) {
+        const auto grant = client->acquire("gate");
+        ASSERT_TRUE(grant) << grant.error().message;
+        ++entries;
+      }
+    });
+  const auto goes_on = [&] {
+    const auto so_far = entries.load();
+    return net::eventually([&] { return entries > so_far + 50; });
+  };
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(goes_on());
+    cluster.add();
+    cluster.crash(i);
+  }
+  EXPECT_TRUE(goes_on());
+  ending = true;
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace turno
