@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "cli/cluster/commands.h"
+#include "cli/cluster/gaps.h"
 #include "cli/cluster/node_address.h"
 #include "cli/cluster/node_query.h"
 #include "cli/frame/duration.h"
@@ -75,18 +76,23 @@ std::string own_name() { return "turno-lock/" + std::to_string(::getpid()); }
 std::string state_of(const std::string& name, const std::vector<std::string>& addresses) {
   for (const auto& address : addresses) {
     auto query = NodeQuery::open(address, milliseconds(1500));
-    const auto holder = query ? query->who(name) : tl::unexpected(query.error());
-    if (!holder || !*holder) continue;
-    auto text = client::describe(**holder);
-    text.erase(std::min(text.find(';'), text.size()));
-    const auto waiters = query->waiters(name);
-    if (!waiters) return text;
-    const auto us = std::find_if(waiters->begin(), waiters->end(),
+    const auto who = query ? query->who(name) : tl::unexpected(query.error());
+    const auto waiters = who ? query->waiters(name) : tl::unexpected(who.error());
+    if (!waiters) continue;
+    std::string text = "it is not known who holds it";
+    if (who->holder) {
+      text = client::describe(*who->holder);
+      text.erase(std::min(text.find(';'), text.size()));
+    }
+    const auto& all = waiters->list;
+    const auto us = std::find_if(all.begin(), all.end(),
                                  [](const auto& each) { return each.client == own_name(); });
-    if (us == waiters->end() || us == waiters->begin()) return text;
-    const auto before = us - waiters->begin();
-    return text + ", " + std::to_string(before) + (before == 1 ? " waits" : " wait") +
-           " before you";
+    const auto before = us == all.end() ? 0 : us - all.begin();
+    if (before > 0)
+      text += ", " + std::to_string(before) + (before == 1 ? " waits" : " wait") + " before you";
+    if (!who->holder)
+      for (const auto& silent : waiters->gaps.silent) text += "; " + describe(silent);
+    return text;
   }
   return "nobody answers who holds it";
 }
