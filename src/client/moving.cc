@@ -146,6 +146,13 @@ bool Client::Session::bequeath(Guard& guard, const ChannelPointer& old,
   const bool done = old->bequest->heir == nullptr;
   if (!done && old->bequest->unknown_since) ask_heir(guard, old, heir);
   const bool refused = old->bequest->refused;
+  // Many locks go in several parts, and some may have gone before one was refused.
+  if (refused) {
+    guard.unlock();
+    const auto held = heir->connection->call({"SESSION", "HELD"}, patience);
+    guard.lock();
+    if (held) take_stock(*old, *held);
+  }
   finish_bequest(*old);
   if (refused) return false;
   const auto text = "node " + old->identity.node + " leaves: what was held there is held at node " +

@@ -149,6 +149,8 @@ TEST_F(Moving, ARefusalLeavesEverythingWhereItIsAndIsTriedAgain) {
   auto gate = holding("gate", 1, 42);
   begin_bequest();
   old.say("-ERR heir does not answer\r\n");
+  EXPECT_EQ(heir.next(), "SESSION HELD");
+  heir.say("*0\r\n");
   EXPECT_EQ(heir.next(), "SESSION INHERIT") << "there is no third node: it is asked again";
   EXPECT_FALSE(gate.lost());
   heir.say(bulk("t2"));
@@ -156,6 +158,20 @@ TEST_F(Moving, ARefusalLeavesEverythingWhereItIsAndIsTriedAgain) {
   old.say(":1\r\n");
   EXPECT_TRUE(has_moved());
   EXPECT_FALSE(gate.lost());
+}
+
+TEST_F(Moving, WhatWentBeforeARefusalIsAtTheHeir) {
+  auto gate = holding("gate", 1, 42);
+  auto door = holding("door", 2, 7);
+  begin_bequest();
+  old.say("-REFUSED the second part\r\n");
+  EXPECT_EQ(heir.next(), "SESSION HELD");
+  heir.say(held({{"door", 7}}));
+  EXPECT_EQ(heir.next(), "SESSION INHERIT");
+  door.release();
+  EXPECT_EQ(heir.next(), "UNLOCK door 7");
+  gate.release();
+  EXPECT_EQ(old.next(), "UNLOCK gate 42");
 }
 
 TEST_F(Moving, IfTheNodeEndsWithoutAnAnswerTheHeirIsAsked) {
