@@ -215,6 +215,29 @@ TEST_F(LockTrust, ACommandIsGoneBeforeItsTimeToLiveIsOverThoughTheWrapperIsStopp
   EXPECT_EQ(finish(holder, "holder").status, 123);
 }
 
+TEST_F(LockTrust, ACommandGoesOnWhenItsNodeLeaves) {
+  up(3);
+  const auto holder =
+      lock({"L", "-v", "--node", socket("node-1")},
+           "date +%s%N >old; while [ ! -e go ]; do sleep 0.02; done; date +%s%N >old", "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto waiter = lock({"L", "--node", socket("node-1")}, next, "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-2") == 1; }));
+  // One after another, as for an upgrade; the lock and the wait move twice.
+  for (const auto* node : {"node-1", "node-2"}) {
+    ::kill(nodes_[node], SIGTERM);
+    EXPECT_TRUE(eventually([&] { return ::kill(nodes_[node], 0) != 0; }));
+    nodes_.erase(node);
+  }
+  EXPECT_TRUE(eventually([&] { return waiting("L", "node-3") == 1; }));
+  EXPECT_EQ(contents("next"), "");
+  touch("go");
+  const auto outcome = finish(holder, "holder");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(finish(waiter, "waiter").status, 0) << contents("waiter");
+  expect_no_overlap();
+}
+
 TEST_F(LockTrust, ACommandDiesWithItsNodeThoughTheWrapperIsStopped) {
   up(2);
   const auto holder = lock({"L", "--node", socket("node-1")}, stubborn, "holder");
