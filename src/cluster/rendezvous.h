@@ -35,14 +35,6 @@ namespace turno::cluster {
   return digest.value();
 }
 
-// For maps from names, in which texts are looked for as they are.
-struct HashOfName {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view name) const {
-    return static_cast<std::size_t>(hash_of_name(name));
-  }
-};
-
 [[nodiscard]] inline std::uint64_t rendezvous_weight(std::uint64_t name_hash, std::uint64_t id) {
   Digest digest(name_hash);
   digest.add(id);

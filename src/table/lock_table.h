@@ -154,8 +154,7 @@ class LockTable {
   bool join_line(Entry& entry, Waiter& waiter, Event::Kind kind);
   bool withdraw_locked(Entry& entry, Waiter& waiter);
   void leave(Entry& entry);
-  void tell_lost(const Owner& owner, const std::string& name, Fence fence,
-                 std::string_view reason);
+  void tell_lost(const Owner& owner, const std::string& name, Fence fence, std::string_view reason);
   // `used`: somebody uses it, so that it is not idle.
   void step(Entry& entry, const Event& event, bool used = true);
   void carry_out(Entry& entry, const Result& result, bool used);
@@ -206,8 +205,13 @@ class LockTable {
   cluster::Rendezvous former_rendezvous_;  // of the view before
   NodeId former_self_;                     // this node's number in it; nobody: there was none
 
-  boost::unordered_flat_map<std::string_view, std::unique_ptr<Entry>, cluster::HashOfName,
-                            std::equal_to<>>
+  struct SameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return static_cast<std::size_t>(cluster::hash_of_name(name));
+    }
+  };
+  boost::unordered_flat_map<std::string_view, std::unique_ptr<Entry>, SameHash, std::equal_to<>>
       entries_;  // by their own names
   boost::unordered_flat_map<std::uint64_t, Entry*> instances_;
   // Desks for messages of instances that this node has not been told of, by instance.

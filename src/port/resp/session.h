@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/rendezvous.h"
 #include "port/host.h"
 
 namespace turno::port {
@@ -159,8 +158,14 @@ class Session {
     std::uint64_t ticket = 0;  // of the wait that got it
     bool moving = false;       // to another node
   };
+  struct SameHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>()(name);
+    }
+  };
   template <class T>
-  using ByName = boost::unordered_flat_map<std::string, T, cluster::HashOfName, std::equal_to<>>;
+  using ByName = boost::unordered_flat_map<std::string, T, SameHash, std::equal_to<>>;
 
   void keep(const Wait& wait);
   void set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl);
