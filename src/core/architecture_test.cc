@@ -40,7 +40,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"table", {"core", "protocols", "cluster", "wire", "net"}},
     {"port", {"cluster", "net", "table"}},
     {"port/resp", {"core", "wire", "net", "port"}},
-    {"port/http", {"core", "wire", "net", "table", "port", "port/resp"}},
+    {"port/http", {"core", "wire", "net", "port", "port/resp"}},
     {"node",
      {"cluster", "wire", "net", "registry", "registry/embedded", "table", "port", "port/resp",
       "port/http", "turno"}},

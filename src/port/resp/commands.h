@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "port/resp/connection.h"
-#include "port/resp/pairs.h"
+#include "port/resp/lock_replies.h"
 
 namespace turno::port {
 

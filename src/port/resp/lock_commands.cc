@@ -2,7 +2,6 @@
 #include <array>
 
 #include "port/resp/commands.h"
-#include "port/resp/lock_replies.h"
 
 namespace turno::port {
 

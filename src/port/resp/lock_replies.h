@@ -4,10 +4,30 @@
 #include <string_view>
 
 #include "port/host.h"
-#include "port/resp/pairs.h"
 #include "wire/resp.h"
 
 namespace turno::port {
+
+// Pairs of a map.
+struct Pairs {
+  wire::ReplyWriter& out;
+  void text(std::string_view key, std::string_view value) {
+    out.bulk(key);
+    out.bulk(value);
+  }
+  void integer(std::string_view key, std::uint64_t value) {
+    out.bulk(key);
+    out.integer(static_cast<std::int64_t>(value));
+  }
+  void fence(std::string_view key, std::uint64_t value) {
+    out.bulk(key);
+    out.fence(value);
+  }
+  void boolean(std::string_view key, bool value) {
+    out.bulk(key);
+    out.boolean(value);
+  }
+};
 
 void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
 void write_waiters(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
