@@ -157,7 +157,7 @@ TEST(Scrape, ComplainsAboutWhatIsWrong) {
 
 TEST(Metrics, TellWhatHappened) {
   const registry::TemporaryDirectory directory;
-  TestNode node(directory.path(), "a \"quoted\" name");
+  TestNode node(directory.path(), "a.name");
   node.run();
   const Owner owner{1, "test"}, other{2, "other"};
   const auto scrape = [&] {

@@ -47,7 +47,7 @@ TEST(WhoReply, IsNullOnlyIfAllAnsweredAndNobodyHasIt) {
 
 TEST(WhoReply, TellsTheHolderAndHowManyWait) {
   EXPECT_EQ(reply(write_who, {.found = {waiter, holder}, .cut = {"n2"}, .waiting = 70'000}),
-            R"({"name": "L", "node": "n1", "session": 7, "client": "me", "fence": 5, )"
+            R"({"name": "L", "node": "n1", "session": 7, "client": "me", "from": "", "fence": 5, )"
             R"("held_ms": 30, "waiting": 70000, "complete": true})");
   EXPECT_THAT(reply(write_who, {.found = {holder}, .silent = {silent}}),
               HasSubstr(R"("complete": false, "silent": [{"silent": "n3", "pid": 123, )"
