@@ -60,9 +60,7 @@ class Judge {
     verdict_.holds = story_.holds.size();
     auto& holds = story_.holds;
     // Who hears of its grant when that is over does not use it.
-    std::erase_if(holds, [&](const Hold& hold) {
-      return hold.granted >= promised(hold) || hold.granted >= fate(hold).told_to_leave;
-    });
+    std::erase_if(holds, [&](const Hold& hold) { return hold.granted >= promised(hold); });
     std::ranges::sort(holds, {},
                       [](const Hold& hold) { return std::tie(hold.lock, hold.granted); });
     judge_exclusion();
@@ -102,12 +100,22 @@ class Judge {
   void judge_overlap(const Hold& before, const Hold& hold) {
     const auto overlap = until(before) - hold.granted;
     if (overlap <= 0) return;
-    if (fate(before).told_to_leave <= hold.granted) {
+    if (may_have_died_with(before, hold.granted)) {
       ++verdict_.overlaps_at_leave;
       verdict_.longest_at_leave = std::max(verdict_.longest_at_leave, overlap);
       return;
     }
     complain(hold, told(before) + " and " + told(hold) + " held it at once");
+  }
+
+  // Its client moved to another node when its own was told to leave; nobody notes to which. If one
+  // was killed since, it may have been that one, and the lock delay was all that it had.
+  [[nodiscard]] bool may_have_died_with(const Hold& hold, std::int64_t granted_next) const {
+    const auto left = fate(hold).told_to_leave;
+    return left != never && std::ranges::any_of(story_.nodes, [&](const Fate& other) {
+             return other.killed != never && other.killed >= left &&
+                    other.killed + story_.lock_delay <= granted_next;
+           });
   }
 
   void judge_waits() {

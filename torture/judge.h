@@ -73,9 +73,8 @@ struct Verdict {
   std::int64_t longest_wait = 0;     // with what is excused
   std::int64_t longest_counted = 0;  // without
   std::uint64_t most_overtakings = 0;
-  // A node that leaves in good order gives its clients' locks away before they know. Not counted
-  // among the violations: how often the next one was granted the lock before the client of the
-  // leaving node knew, and how long before at most.
+  // Whose node leaves in good order moves to another one. If one was killed since, it may have been
+  // that one, so an overlap is no proof: how many there were, and how long at most.
   std::uint64_t overlaps_at_leave = 0;
   std::int64_t longest_at_leave = 0;
 };

@@ -86,19 +86,25 @@ TEST(Judge, AGrantThatIsReadAfterTheDelayIsNone) {
                   .violations.empty());
 }
 
-// ---- leaves in good order: counted apart
+// ---- leaves in good order
 
-TEST(Judge, CountsOverlapsAtALeaveApart) {
+TEST(Judge, LetsNobodyInBecauseANodeLeaves) {
   const Story story{.holds = {{.client = 0, .fence = 1, .granted = 10, .ended = 50, .node = 0},
                               {.client = 1, .fence = 2, .granted = 43, .ended = 60, .node = 1}},
-                    .nodes = {{.told_to_leave = 40}, {}}};
-  const auto verdict = judge(story);
+                    .nodes = {{.told_to_leave = 20}, {}, {}},
+                    .lock_delay = 10};
+  EXPECT_TRUE(says(judge(story), "at once"));
+  // But its client may have moved to one that was killed since.
+  auto killed = story;
+  killed.nodes[2].killed = 33;
+  const auto verdict = judge(killed);
   EXPECT_TRUE(verdict.violations.empty());
   EXPECT_EQ(verdict.overlaps_at_leave, 1U);
   EXPECT_EQ(verdict.longest_at_leave, 7);
-  auto before = story;
-  before.nodes[0].told_to_leave = 44;
-  EXPECT_TRUE(says(judge(before), "at once"));
+  killed.nodes[2].killed = 34;
+  EXPECT_TRUE(says(judge(killed), "at once")) << "the lock delay was not over";
+  killed.nodes[2].killed = 15;
+  EXPECT_TRUE(says(judge(killed), "at once")) << "before it could have moved there";
 }
 
 // ---- patience

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "canaries.h"
+#include "commands.h"
 #include "held.h"
 #include "plays.h"
 #include "records.h"
@@ -78,8 +79,19 @@ int look_for_canaries(const std::string& name, const Options& options) {
   return 64;
 }
 
+// With --turno: commands under turno lock. Without the lock, it must be noticed.
+int run_commands_once(const Options& options, const Commands& commands) {
+  auto report = run_commands(options, commands);
+  if (!commands.without_lock) return tell(report, options);
+  fmt::print("without the lock: {} complaints; {}\n", report.complaints.size(), report.summary);
+  return report.complaints.empty() ? 1 : 0;
+}
+
 int run(int argc, char** argv) {
+  if (argc == 6 && std::string_view(argv[1]) == "--work")
+    return work(argv[2], argv[3], static_cast<std::uint32_t>(std::stoul(argv[4])), argv[5]);
   Options options;
+  Commands commands;
   std::string canary, directed;
   bool no_faults = false, all_canaries = false;
   std::int64_t idle_ms = 0, lock_delay_ms = 200, held_stop_ms = 0;
@@ -107,6 +119,9 @@ int run(int argc, char** argv) {
                  "Instead: so many locks are held through a node while another one leaves");
   app.add_flag("--held-kill", held_kill, "With --held: it does not leave, but is killed");
   app.add_option("--held-stop", held_stop_ms, "With --held: the holders' node stops so long, ms");
+  app.add_option("--turno", commands.turno,
+                 "Instead: commands run under the `turno lock` of this program");
+  app.add_flag("--without-lock", commands.without_lock, "With --turno: they run without the lock");
   app.add_flag("--no-faults", no_faults);
   app.add_flag("--until-complaint", options.until_complaint,
                "End with the first complaint; storms take turns with quiet times");
@@ -125,6 +140,12 @@ int run(int argc, char** argv) {
     const auto status = look_for_canaries(canary, options);
     std::error_code ignored;
     std::filesystem::remove_all(options.node.directory, ignored);
+    return status;
+  }
+  if (!commands.turno.empty()) {
+    commands.self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const auto status = run_commands_once(options, commands);
+    if (status == 0) std::filesystem::remove_all(options.node.directory);
     return status;
   }
   if (held_kill) held.change = Held::Change::kill;

@@ -19,13 +19,17 @@ namespace {
 
 class Terminator final : public turno::net::Loop::Watcher {
  public:
-  Terminator(turno::node::Server& server, int fd) : server_(server) {
+  Terminator(turno::node::Server& server, int fd) : server_(server), signals_(fd) {
     server.daemon().loop().watch(fd, EPOLLIN, *this);
   }
-  void ready(std::uint32_t) override { server_.stop(); }
+  void ready(std::uint32_t) override {
+    signalfd_siginfo info{};
+    if (::read(signals_, &info, sizeof info) == sizeof info) server_.drain("SIGTERM");
+  }
 
  private:
   turno::node::Server& server_;
+  const int signals_;
 };
 
 // "500ms" is 500.
