@@ -33,6 +33,7 @@ void add_commands(Command app, Job& job, const std::vector<std::string>& command
   add_lock(app, job, command);
   add_up(app, job);
   add_down(app, job);
+  add_drain(app, job);
   add_node(app, job);
   add_status(app, job);
   add_members(app, job);

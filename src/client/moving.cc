@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds patience{1000};
 constexpr milliseconds pause{50}, time_to_arrive{20};
 constexpr milliseconds usual_lock_delay{1000};
+constexpr int enough_rounds = 10;
 
 std::uint64_t fence_in(const wire::Reply& reply) {
   if (client::is_integer(reply)) return static_cast<std::uint64_t>(reply.integer);
@@ -67,11 +68,15 @@ void Client::Session::run_mover() {
 
 void Client::Session::move_away(Guard& guard, const ChannelPointer& old) {
   std::vector<net::Address> refused;
+  int in_vain = 0;
   while (!ending_ && !old->over && (has_waits(*old) || !held_by(*old).empty())) {
     const auto heir = find_heir(guard, *old, refused);
     if (ending_ || old->over) break;
     if (heir == nullptr) {
       refused.clear();
+      // Nobody takes it, perhaps because all leave: the old node need not wait for it to move.
+      if (++in_vain == enough_rounds)
+        old->connection->send({"CLIENT", "CAPA"}, [](Reply*) { return true; });
       moved_.wait_until(guard, Clock::now() + pause);
       continue;
     }

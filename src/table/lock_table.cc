@@ -170,9 +170,8 @@ void LockTable::tell_lost(const Owner& owner, const std::string& name, Fence fen
                           std::string_view reason) {
   if (&owner == &moved_) return;
   Statistics::add(statistics_.lost);
-  afterwards_.add([this, &owner, name, fence, why = std::string(reason)] {
-    lost_(owner, name, fence, why);
-  });
+  afterwards_.add(
+      [this, &owner, name, fence, why = std::string(reason)] { lost_(owner, name, fence, why); });
 }
 
 void LockTable::leave(Entry& entry) {

@@ -12,6 +12,7 @@ namespace turno::cli {
 void add_node(Command app, Job& job);
 void add_up(Command app, Job& job);
 void add_down(Command app, Job& job);
+void add_drain(Command app, Job& job);
 void add_status(Command app, Job& job);
 void add_members(Command app, Job& job);
 void add_locks(Command app, Job& job);

@@ -1,4 +1,4 @@
-// turno down: stop the cluster of a directory.
+// turno down: stop the cluster of a directory. turno drain: make one node leave in good order.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -7,13 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "cli/cluster/ask_options.h"
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/commands.h"
 #include "cli/cluster/local_members.h"
 #include "cli/cluster/member_process.h"
+#include "cli/cluster/node_query.h"
 #include "cli/frame/duration.h"
 #include "cli/frame/readable.h"
 #include "core/text/json.h"
@@ -115,6 +118,63 @@ int run(const DownOptions& options) {
   return failed ? exit_own_error : 0;
 }
 
+// ---- drain
+
+struct DrainOptions : AskOptions {
+  std::string name;
+  std::string timeout = "30s";
+};
+
+tl::expected<cluster::Member, Error> find(NodeQuery& query, const std::string& name) {
+  const auto members = query.members();
+  if (!members) return tl::unexpected(members.error());
+  std::string known;
+  for (const auto& member : *members) {
+    if (member.name == name) return member;
+    known += (known.empty() ? "" : ", ") + printable(member.name);
+  }
+  return tl::unexpected(Error{Error::Code::invalid,
+                              "there is no node '" + printable(name) + "'; there are " + known});
+}
+
+// The node hangs up on everybody when it has left.
+bool leaves_within(const NodeQuery& node, std::chrono::milliseconds time) {
+  const auto end = Clock::now() + time;
+  while (node.is_open() && Clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return !node.is_open();
+}
+
+int drain(const DrainOptions& options) {
+  const auto timeout = parse_duration("--timeout", options.timeout);
+  auto query = NodeQuery::reach(options.node, options.directory);
+  if (!query) return complain(query.error());
+  const auto member = find(*query, options.name);
+  if (!member) return complain(member.error());
+  auto node = NodeQuery::open(client_address(*member), NodeQuery::for_one);
+  if (!node) return complain(node.error());
+  const auto began = Clock::now();
+  if (const auto told = node->drain(); !told) return complain(told.error());
+  if (!leaves_within(*node, timeout))
+    return complain(Error{Error::Code::timeout,
+                          "node '" + printable(options.name) +
+                              "' was told to leave, and has not "
+                              "left within " +
+                              options.timeout + "; it goes on trying: " + program() + " status"});
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
+  if (options.json) {
+    fmt::print("{}\n", Json()
+                           .add("name", printable(member->name))
+                           .add("pid", member->pid)
+                           .add("milliseconds", took.count())
+                           .text());
+  } else {
+    fmt::print("{} (pid {}) has left, after {}.\n", printable(member->name), member->pid,
+               readable(took));
+  }
+  return 0;
+}
+
 }  // namespace
 
 void add_down(Command app, Job& job) {
@@ -133,6 +193,21 @@ void add_down(Command app, Job& job) {
       "none.\n"
       "\nExample:\n  turno down --kill-after 2s\n");
   command.callback([&job, options] { job = [options] { return run(*options); }; });
+}
+
+void add_drain(Command app, Job& job) {
+  auto command = app.add_subcommand("drain", "Make one node leave without losing what it holds");
+  auto options = std::make_shared<DrainOptions>();
+  command.add_option("NODE", options->name, "Its name").required();
+  options->add_to(command);
+  command.add_option("--timeout", options->timeout, "Wait so long until it has left")
+      .capture_default_str();
+  command.footer(
+      "\nThe node gives out nothing more. Clients that can move to another node (turno lock and\n"
+      "turno::Client can) take their locks and waits along; the others are told that their locks "
+      "are\nlost, and get the lock delay to stop. Then the node leaves, and its process ends.\n"
+      "\nExample:\n  turno drain node-2 && turno up -n 1 --detach     # upgrade one node\n");
+  command.callback([&job, options] { job = [options] { return drain(*options); }; });
 }
 
 }  // namespace turno::cli

@@ -25,7 +25,7 @@ class LocalCluster {
     std::filesystem::path log;
     std::optional<int> status;  // when it has ended: what waitpid() tells
   };
-  static constexpr std::chrono::seconds time_to_start{10}, time_to_stop{5};
+  static constexpr std::chrono::seconds time_to_start{10}, time_to_stop{15};
 
   // Nothing is started yet. Throws UsageError for options that make no sense.
   LocalCluster(NodeOptions options, const Interruption& interruption);

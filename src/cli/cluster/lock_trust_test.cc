@@ -252,5 +252,35 @@ TEST_F(LockTrust, ACommandDiesWithItsNodeThoughTheWrapperIsStopped) {
   EXPECT_EQ(finish(holder, "holder").status, 123);
 }
 
+TEST_F(LockTrust, ANodeIsDrainedByACommand) {
+  up(3);
+  const auto holder = lock({"L", "--node", socket("node-2")},
+                           "echo x >old; while [ ! -e go ]; do sleep 0.02; done", "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto drained = run({"drain", "node-2", "--dir", directory()});
+  EXPECT_EQ(drained.status, 0) << drained.output;
+  EXPECT_THAT(drained.output, HasSubstr("node-2 (pid "));
+  nodes_.erase("node-2");
+  EXPECT_EQ(run({"lock", "L", "-n", "--dir", directory(), "--", "true"}).status, 124)
+      << "it is still held";
+  touch("go");
+  EXPECT_EQ(finish(holder, "holder").status, 0) << contents("holder");
+  const auto unknown = run({"drain", "node-2", "--dir", directory()});
+  EXPECT_EQ(unknown.status, 125);
+  EXPECT_THAT(unknown.output, HasSubstr("there is no node 'node-2'; there are node-1, node-3"));
+}
+
+// Nobody is left to move to: their locks are lost, and they have the lock delay to stop.
+TEST_F(LockTrust, WhenAllNodesLeaveTheCommandIsGoneBeforeThem) {
+  up(2);
+  const auto holder = lock({"L", "--node", socket("node-1")}, stubborn, "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto down = run({"down", "--dir", directory()});
+  EXPECT_EQ(down.status, 0) << down.output;
+  EXPECT_THAT(down.output, HasSubstr("2 of 2 nodes stopped"));
+  nodes_.clear();
+  EXPECT_EQ(finish(holder, "holder").status, 123) << contents("holder");
+}
+
 }  // namespace
 }  // namespace turno

@@ -204,4 +204,8 @@ tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view n
   return waiters;
 }
 
+tl::expected<void, Error> NodeQuery::drain() {
+  return call({"DRAIN"}).map([](const Reply&) {});
+}
+
 }  // namespace turno::cli

@@ -80,6 +80,9 @@ class NodeQuery {
   tl::expected<Answer<HeldLock>, Error> locks();
   tl::expected<WhoAnswer, Error> who(std::string_view name);
   tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name);
+  // The node begins to leave.
+  tl::expected<void, Error> drain();
+  [[nodiscard]] bool is_open() const { return !connection_->closed(); }
 
  private:
   NodeQuery(std::string address, std::chrono::milliseconds patience,
