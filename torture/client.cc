@@ -1,5 +1,6 @@
 #include "client.h"
 
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -43,7 +44,7 @@ class Life {
     }
     Client::Options options;
     options.name = "torture-" + std::to_string(options_.number);
-    options.learn_members = false;  // the records tell which node was asked
+    options.learn_again = 20ms;  // they come and go
     auto made = Client::connect(std::string("unix:") + board_.sockets[node], options);
     if (!made) {
       std::this_thread::sleep_for(5ms);
@@ -97,6 +98,7 @@ class Life {
     auto grant = client_->acquire("torture-" + std::to_string(lock), request, stop);
     const auto granted = now_ns();
     records_.waits_since = 0;
+    note_node();
     if (!grant) {
       if (granted - asked > Records::short_wait)
         note_wait({options_.number, lock, node, asked, granted});
@@ -111,7 +113,7 @@ class Life {
               .fence = grant->fence(),
               .asked = asked,
               .granted = granted,
-              .node = node};
+              .node = records_.node};
     if (request.ttl) record.expires = asked + ns(*request.ttl);
     records_.count.store(at + 1, std::memory_order_release);
     use(*grant, record, request);
@@ -143,6 +145,16 @@ class Life {
       }
     }
     end();
+  }
+
+  // The client goes to another node by itself when its own dies or leaves. Nodes are called n0,
+  // n1...
+  void note_node() {
+    const auto name = client_->identity().node;
+    std::uint32_t node = 0;
+    if (name.size() > 1 &&
+        std::from_chars(name.data() + 1, name.data() + name.size(), node).ec == std::errc())
+      records_.node = node;
   }
 
   void note_wait(const Wait& wait) {

@@ -50,7 +50,11 @@ class Storm {
     const auto end = now_ns() + static_cast<std::int64_t>(options_.seconds * 1e9);
     while (now_ns() < end) {
       tick();
-      if (options_.faults && random_.below(20) == 0) disturb();
+      if (commands_.rolling) {
+        roll_on();
+      } else if (options_.faults && random_.below(20) == 0) {
+        disturb();
+      }
       std::this_thread::sleep_for(5ms);
     }
     finish();
@@ -65,6 +69,14 @@ class Storm {
     for (auto& wrapper : wrappers_) look_at(wrapper);
     std::erase_if(wrappers_, [](const Wrapper& wrapper) { return wrapper.process.ended; });
     while (!ending_ && wrappers_.size() < commands_.wrappers) wrappers_.push_back(start());
+  }
+
+  // When all are up, the oldest one is told to leave, and another takes its place.
+  void roll_on() {
+    const auto living = cluster_.living();
+    if (living.size() < options_.nodes || cluster_.full()) return;
+    cluster_.tell_to_leave(living.front());
+    cluster_.start();
   }
 
   void disturb() {
@@ -132,6 +144,8 @@ class Storm {
     // Its own, that of a command that was told to stop, or lost: never an error of Turno's.
     const bool fine = wrapper.disturbed || *status == 0 || *status == 123 || *status == 128 + 15;
     if (*status == 123) ++lost_;
+    if (*status == 123 && commands_.rolling)
+      report_.complaints.push_back("a lock was lost: " + said(wrapper));
     if (*status == 0) ++done_;
     if (!fine) report_.complaints.push_back(fmt::format("status {}: {}", *status, said(wrapper)));
     std::filesystem::remove(wrapper.output);
@@ -170,11 +184,12 @@ class Storm {
     for (const auto& complaint : overlaps(notes)) report_.complaints.push_back(complaint);
     for (const auto& complaint : cluster_.complaints()) report_.complaints.push_back(complaint);
     if (done_ == 0) report_.complaints.emplace_back("no command ever ended by itself");
+    const auto stall = static_cast<double>(longest_stall(notes)) / 1e6;
     const auto& counts = cluster_.counts();
     report_.summary = fmt::format(
         "{} commands, {} to their end, {} lost their lock; {} disturbances: of nodes {} kills, {} "
-        "leaves, {} stops",
-        started_, done_, lost_, disturbances_, counts.kills, counts.leaves, counts.pauses);
+        "leaves, {} stops; longest stall {:.0f} ms",
+        started_, done_, lost_, disturbances_, counts.kills, counts.leaves, counts.pauses, stall);
   }
 
   const Options options_;
@@ -219,10 +234,14 @@ int work(const std::string& notes, const std::string& lock, std::uint32_t time_m
   return heard ? 128 + SIGTERM : 0;
 }
 
-std::vector<std::string> overlaps(std::span<const Note> notes) {
-  struct Run {
-    std::int64_t from, to, process;
-  };
+namespace {
+
+struct Run {
+  std::int64_t from, to, process;
+};
+
+// By lock, in the order of their beginnings.
+std::map<std::string, std::vector<Run>> runs_in(std::span<const Note> notes) {
   std::map<std::pair<std::string, std::int64_t>, Run> runs;  // by lock and process
   for (const auto& note : notes) {
     auto& run = runs.try_emplace({note.lock, note.process}, Run{note.at, note.at, note.process})
@@ -232,9 +251,23 @@ std::vector<std::string> overlaps(std::span<const Note> notes) {
   }
   std::map<std::string, std::vector<Run>> by_lock;
   for (const auto& [key, run] : runs) by_lock[key.first].push_back(run);
+  for (auto& [lock, all] : by_lock) std::ranges::sort(all, {}, &Run::from);
+  return by_lock;
+}
+
+}  // namespace
+
+std::int64_t longest_stall(std::span<const Note> notes) {
+  std::int64_t longest = 0;
+  for (const auto& [lock, all] : runs_in(notes))
+    for (std::size_t i = 1; i < all.size(); ++i)
+      longest = std::max(longest, all[i].from - all[i - 1].to);
+  return longest;
+}
+
+std::vector<std::string> overlaps(std::span<const Note> notes) {
   std::vector<std::string> complaints;
-  for (auto& [lock, all] : by_lock) {
-    std::ranges::sort(all, {}, &Run::from);
+  for (const auto& [lock, all] : runs_in(notes)) {
     Run last{0, 0, 0};
     for (const auto& run : all) {
       if (run.from <= last.to)

@@ -18,6 +18,9 @@ struct Commands {
   std::uint32_t wrappers = 8;  // at a time
   std::uint32_t locks = 2;
   bool without_lock = false;  // a canary: the commands are run as they are
+  // Nothing is disturbed but that one node after another is replaced, as for an upgrade: nobody may
+  // lose a lock.
+  bool rolling = false;
 };
 
 Report run_commands(const Options& options, const Commands& commands);
@@ -32,6 +35,8 @@ struct Note {
   std::string lock;
   std::int64_t process = 0, at = 0;
 };
+// How long the longest pause between two commands of one lock was.
+std::int64_t longest_stall(std::span<const Note> notes);
 // Two of one lock ran at once: who, and for how long.
 std::vector<std::string> overlaps(std::span<const Note> notes);
 

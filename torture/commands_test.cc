@@ -17,5 +17,11 @@ TEST(Overlaps, AreOfOneLockAndDifferentProcesses) {
   EXPECT_EQ(overlaps(long_one).size(), 2U) << "the first ran beside both";
 }
 
+TEST(Stall, IsTheLongestPauseOfOneLock) {
+  const std::vector<Note> notes = {{"a", 1, 10}, {"a", 1, 20}, {"b", 2, 22},
+                                   {"b", 2, 23}, {"a", 3, 27}, {"b", 4, 26}};
+  EXPECT_EQ(longest_stall(notes), 7);
+}
+
 }  // namespace
 }  // namespace turno::torture

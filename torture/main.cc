@@ -121,6 +121,8 @@ int run(int argc, char** argv) {
   app.add_option("--held-stop", held_stop_ms, "With --held: the holders' node stops so long, ms");
   app.add_option("--turno", commands.turno,
                  "Instead: commands run under the `turno lock` of this program");
+  app.add_flag("--rolling", commands.rolling,
+               "With --turno: nodes are replaced one after another, and nobody may lose a lock");
   app.add_flag("--without-lock", commands.without_lock, "With --turno: they run without the lock");
   app.add_flag("--no-faults", no_faults);
   app.add_flag("--until-complaint", options.until_complaint,

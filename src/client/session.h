@@ -81,6 +81,7 @@ class Client::Session {
 
   void ask_next(Named& lock);
   void ask(const AttemptPointer& attempt, Channel& channel);
+  void learn_again(Channel& channel);
   void withdraw(Attempt& attempt);
   void leave_old_queues(const Attempt& attempt);
   void cancel(const PlacePointer& place);

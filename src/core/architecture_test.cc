@@ -223,7 +223,9 @@ bool may_be_needed(const std::string& symbol) {
       // Throwing, unwinding, ending.
       "__cxa_allocate_exception", "__cxa_free_exception", "__cxa_throw", "__cxa_begin_catch",
       "__cxa_end_catch", "__cxa_rethrow", "__gxx_personality_v0", "_Unwind_Resume",
-      "__clang_call_terminate", "__stack_chk_fail", "__assert_fail", "std::terminate()", "abort"};
+      "__clang_call_terminate", "__stack_chk_fail", "__assert_fail", "std::terminate()", "abort",
+      // std::any, in which a setup keeps the parameters of algorithms, compares types.
+      "strcmp", "typeinfo for void"};
   static const Strings beginnings = {
       "operator new", "operator delete", "turno::assertion_failed(", "boost::assertion_failed",
       "std::__throw_", "boost::container::throw_",

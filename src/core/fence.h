@@ -12,7 +12,7 @@
 namespace turno {
 
 struct Fence {
-  static constexpr int count_bits = 30;
+  static constexpr int count_bits = 28;
   static constexpr std::uint64_t last_epoch = (std::uint64_t{1} << (63 - count_bits)) - 1;
 
   std::uint64_t value = 0;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "node/cluster_testing.h"
+#include "port/http/status.h"
 #include "port/resp/caller_testing.h"
 
 namespace turno::node {
@@ -94,6 +95,8 @@ TEST_F(DrainTest, GivesNothingOutAnyMore) {
   EXPECT_THAT(other.ask("SENTINEL get-master-addr-by-name turno"),
               Not(HasSubstr(address.substr(address.rfind(':') + 1))));
   EXPECT_THAT(text_of(other.call("HELLO 3")), HasSubstr("\"draining\": true"));
+  EXPECT_THAT(cluster_[2].run([&] { return port::unready_reason(cluster_[2].daemon()); }),
+              HasSubstr("leaves"));
 }
 
 TEST_F(DrainTest, TellsThoseWhoWaitThatTheyWaitInVain) {

@@ -78,7 +78,7 @@ Everything example() {
   all.token = true;
   all.small = 255;
   all.number = 0xffffffff;
-  all.time = std::uint64_t{1} << 26;
+  all.time = std::uint64_t{1} << 24;
   all.father = NodeId{4};
   all.set.insert(NodeId{0});
   all.set.insert(NodeId{3});

@@ -120,6 +120,12 @@ class Patience {
   std::jthread thread_;
 };
 
+std::string within(milliseconds time) { return "within " + std::to_string(time.count()) + " ms"; }
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+  if (const auto at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+}
+
 // The time to find a node is part of the time to wait.
 Acquisition acquire(const std::vector<std::string>& addresses, const LockOptions& options,
                     Request request, Client::Options client_options, const std::stop_token& stop) {
@@ -130,11 +136,15 @@ Acquisition acquire(const std::vector<std::string>& addresses, const LockOptions
         request.timeout->count() == 0 ? client_options.answer_timeout : *request.timeout;
   auto client = Client::connect(addresses, client_options);
   if (!client) return {nullptr, tl::unexpected(std::move(client.error()))};
+  const auto asked = request.timeout;
   if (request.timeout > milliseconds(0)) {
     const auto gone = std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - began);
     request.timeout = std::max(*request.timeout - gone, milliseconds(1));
   }
   auto grant = (*client)->acquire(options.name, request, stop);
+  // What was asked for, not what was left of it.
+  if (!grant && grant.error().code == Error::Code::timeout && asked > milliseconds(0))
+    replace(grant.error().message, within(*request.timeout), within(*asked));
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
     const auto holder = (*client)->who(options.name);
     if (holder && *holder)

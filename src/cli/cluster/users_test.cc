@@ -38,7 +38,7 @@ class Users : public ::testing::Test {
            " XDG_RUNTIME_DIR=" + in("user").string() + " XDG_STATE_HOME=" + in("state").string() +
            " ";
   }
-  [[nodiscard]] Outcome run(const std::string& arguments) const {
+  Outcome run(const std::string& arguments) const {
     return shell(environment() + TURNO_BINARY + " " + arguments);
   }
   // As another user: not in any group of root's.

@@ -176,6 +176,7 @@ std::string quiet_text(const Host& host) {
 }
 
 std::string unready_reason(Host& host) {
+  if (host.draining()) return "this node leaves";
   if (host.locks().ready()) return {};
   const auto& view = host.view();
   const auto unreported = host.locks().unreported();

@@ -30,7 +30,7 @@ constexpr std::int64_t surely_a_tick_ns = 100'000'000;
 constexpr std::int64_t year_2024_ms = 1'704'067'200'000;  // after 1970
 // A clock that is wrong by decades must not use up all fences: four years of them are kept for
 // views that follow each other.
-constexpr std::uint64_t latest_start = Fence::last_epoch - (std::uint64_t{1} << 29);
+constexpr std::uint64_t latest_start = Fence::last_epoch - (std::uint64_t{1} << 31);
 constexpr std::chrono::milliseconds time_to_leave{1000}, between_looks{20};
 
 tl::unexpected<Error> failure(Kind kind, std::string message) {
@@ -87,7 +87,7 @@ std::int64_t EmbeddedRegistry::system_clock() {
 
 std::uint64_t EmbeddedRegistry::fence_epoch_at(std::int64_t unix_ms) {
   const auto since = std::max<std::int64_t>(unix_ms - year_2024_ms, 0);
-  return static_cast<std::uint64_t>(since / 250);
+  return static_cast<std::uint64_t>(since / 1000 * 16 + since % 1000 * 16 / 1000);
 }
 
 bool EmbeddedRegistry::forked() const { return ::getpid() != process_; }

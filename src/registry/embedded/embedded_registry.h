@@ -9,9 +9,9 @@
 // belong to no member (of those who died while joining) are swept inside the next transaction.
 //
 // Fences have the epoch in their high bits, plus a number that lets them begin at the clock, in
-// quarters of a second since 2024, when a first member joins. So they grow as long as the
+// sixteenths of a second since 2024, when a first member joins. So they grow as long as the
 // directory lives, whatever the clock says; and if it is lost or restored, the clock stands in for
-// it, unless views have followed each other faster than four a second since the first.
+// it, unless views have followed each other faster than sixteen a second since the first.
 //
 // The directory must belong to the user whose process this is, and nobody else may write into it.
 //

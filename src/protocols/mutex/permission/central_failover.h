@@ -53,7 +53,6 @@ struct CentralFailover {
   };
   using Kind = Message::Kind;
   using Out = Effects<Message>;
-  static constexpr int grant_bits = 18;  // the rest of the count numbers the elections
 
   NodeId self;
   std::uint32_t nodes = 0, view = 0;
@@ -182,7 +181,7 @@ struct CentralFailover {
     tell(Kind::report, out);
   }
   [[nodiscard]] Fence first_fence() const {
-    return Fence::at(view, std::uint64_t{election.since} << grant_bits);
+    return Fence::at(std::uint64_t{view} + election.since);  // each election has an epoch of its own
   }
 
   // ---- the user
