@@ -30,7 +30,8 @@ class Conversation : public ::testing::Test {
   const Client::Options quick{.connect_timeout = milliseconds(400),
                               .answer_timeout = milliseconds(300)};
   void SetUp() override { connect(quick); }
-  void connect(const Client::Options& options) {
+  void connect(Client::Options options) {
+    options.learn_again = std::chrono::hours(1);
     auto connecting =
         std::async(std::launch::async, [&] { return Client::connect(node.address(), options); });
     node.welcome();

@@ -24,7 +24,10 @@ using Code = Error::Code;
 // The client is connected with the first node, and has learned that there is the second.
 class Failover : public ::testing::Test {
  protected:
-  void connect(Client::Options options = {.answer_timeout = milliseconds(500)}) {
+  // Who the members are is asked again only where that is tested.
+  void connect(Client::Options options = {.answer_timeout = milliseconds(500)},
+               milliseconds learn_again = std::chrono::hours(1)) {
+    options.learn_again = learn_again;
     options.notice = [this](const std::string& text) {
       const std::scoped_lock lock(mutex_);
       notices_ += text + "\n";
@@ -108,6 +111,24 @@ TEST_F(Failover, AWaitMovesWhenItsNodeIsSilentAndTheConnectionIsGivenUp) {
     EXPECT_TRUE(last == "PING" || last == "CANCEL 1" || last == "(closed)") << last;
   }
   EXPECT_EQ(last, "(closed)");
+}
+
+TEST_F(Failover, NodesThatJoinedSinceAreKnown) {
+  ScriptedNode third{"third"};
+  connect({.answer_timeout = milliseconds(500)}, milliseconds(0));
+  auto waiting = acquire("gate");
+  EXPECT_EQ(first.next(), "MEMBERS");
+  EXPECT_EQ(first.next(), "LOCK gate ASYNC");
+  first.say(members({third.address()}) + ":1\r\n");
+  // The others have left since; the one that came is where the wait goes on.
+  EXPECT_EQ(first.next(), "MEMBERS");
+  first.hang_up();
+  third.welcome();
+  std::string last;
+  while (last != "LOCK gate ASYNC" && last != "(nothing)") last = third.next();
+  EXPECT_EQ(last, "LOCK gate ASYNC");
+  third.say(members({third.address()}) + ":1\r\n" + granted("gate", 1, 42));
+  EXPECT_EQ(soon(waiting)->fence(), 42U);
 }
 
 TEST_F(Failover, ANodeThatAnswersPingsKeepsItsWaits) {
