@@ -65,31 +65,38 @@ class Storm {
  private:
   void tick() {
     cluster_.tick();
-    if (cluster_.living().size() < 3 && !cluster_.full()) cluster_.start();
+    if (cluster_.living().size() < options_.nodes && now_ns() > replaced_ + ns(300ms)) replace();
     for (auto& wrapper : wrappers_) look_at(wrapper);
     std::erase_if(wrappers_, [](const Wrapper& wrapper) { return wrapper.process.ended; });
     while (!ending_ && wrappers_.size() < commands_.wrappers) wrappers_.push_back(start());
   }
 
-  // When all are up, the oldest one is told to leave, and another takes its place.
+  // When all are up for a while, the oldest one is told to leave; another will take its place.
   void roll_on() {
     const auto living = cluster_.living();
-    if (living.size() < options_.nodes || cluster_.full()) return;
+    if (living.size() < options_.nodes || now_ns() < replaced_ + ns(600ms)) return;
     cluster_.tell_to_leave(living.front());
-    cluster_.start();
+    replace();
   }
+  void replace() {
+    replaced_ = now_ns();
+    if (!ending_ && !cluster_.full()) cluster_.start();
+  }
+  static std::int64_t ns(Milliseconds time) { return std::chrono::nanoseconds(time).count(); }
 
   void disturb() {
     const auto living = cluster_.living();
     const auto node = living.empty() ? 0 : living[random_.below(living.size())];
     auto& wrapper = wrappers_[random_.below(wrappers_.size())];
+    // The cluster is never without several nodes that have been there for a while.
+    const bool may_go = living.size() == options_.nodes && now_ns() > replaced_ + ns(1000ms);
     switch (random_.below(7)) {
       case 0:
-        if (living.size() > 3) cluster_.kill(node);
+        if (may_go) cluster_.kill(node);
         break;
       case 1:
       case 2:
-        if (living.size() > 3) cluster_.tell_to_leave(node);
+        if (may_go) cluster_.tell_to_leave(node);
         break;
       case 3:
         if (!living.empty())
@@ -201,6 +208,7 @@ class Storm {
   std::vector<Wrapper> wrappers_;
   Report report_;
   bool ending_ = false;
+  std::int64_t replaced_ = 0;  // when a node was started
   std::uint32_t started_ = 0, done_ = 0, lost_ = 0, disturbances_ = 0;
 };
 

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds patience{1000};
 constexpr milliseconds pause{50}, time_to_arrive{20};
 constexpr milliseconds usual_lock_delay{1000};
-constexpr int enough_rounds = 10;
+constexpr int enough_rounds = 40;
 
 std::uint64_t fence_in(const wire::Reply& reply) {
   if (client::is_integer(reply)) return static_cast<std::uint64_t>(reply.integer);
