@@ -101,7 +101,7 @@ TEST_F(FramesTest, NothingIsGrantedBeforeAllHaveReported) {
 // asked for. Also if the lock is always free.
 TEST_F(FramesTest, AWornLockIsNoticed) {
   const auto lock = lock_of(self);
-  const auto worn = std::uint64_t{1} << (Fence::count_bits - 2);
+  const auto worn = cluster::most_count / 2;
   EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, nobody, worn)));
   EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
   EXPECT_FALSE(table_.worn());
@@ -146,7 +146,7 @@ TEST_F(FramesTest, FramesThatMakeNoSenseAreRefused) {
   const auto here = lock_of(self), there = lock_of(other);
   const auto theirs = global_instance(other, 1), ours = global_instance(self, 1);
   hear(NoteKind::reported, 0, "");
-  const auto too_far = std::uint64_t{1} << (Fence::count_bits - 1);
+  const auto too_far = cluster::most_count;
   EXPECT_FALSE(hear(NoteKind::open, 0, ""));
   EXPECT_FALSE(hear(NoteKind::open, 0, body_of("")));
   EXPECT_FALSE(hear(NoteKind::open, 0, body_of(there)));  // has its home elsewhere

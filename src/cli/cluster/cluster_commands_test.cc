@@ -156,8 +156,8 @@ TEST_F(ClusterCommands, TellWhoHoldsAndWhoWaits) {
 
   EXPECT_THAT(here({"waiters", "L"}).output, AllOf(HasSubstr("the-waiter"), HasSubstr("node-1")));
   EXPECT_THAT(here({"why", "L"}).output,
-              AllOf(HasSubstr("'L' is held by the-holder, session"), HasSubstr("at node-2"),
-                    HasSubstr("1. the-waiter, session"), HasSubstr("becomes free when")));
+              AllOf(HasSubstr("'L' is held by the-holder (unix:pid="), HasSubstr("at node-2"),
+                    HasSubstr("1. the-waiter (unix:pid="), HasSubstr("becomes free when")));
   const auto why = parsed({"why", "L"});
   EXPECT_EQ(why.at("held"), true);
   EXPECT_EQ(why.at("holder").at("client"), "the-holder");
