@@ -235,7 +235,7 @@ int work(const std::string& notes, const std::string& lock, std::uint32_t time_m
     if (told_to_stop != 0 && !heard) {
       heard = true;
       if (kind == "quick") return 128 + SIGTERM;
-      end = now_ns() + (kind == "careful" ? 150'000'000 : 60'000'000'000);
+      end = now_ns() + (kind == "careful" ? 150'000'000 : 6'000'000'000);
     }
     std::this_thread::sleep_for(2ms);
   }
