@@ -82,10 +82,9 @@ TEST(JsonLine, TellsAStep) {
   EXPECT_EQ(json_line(is_asked()),
             R"({"time_ns":20,"event":"receive","node":0,"from":1,"message":{"kind":"request"},)"
             R"("sends":[{"to":1,"message":{"kind":"token","fence":"268435459"}}]})");
-  EXPECT_EQ(
-      json_line(enters()),
-      R"({"time_ns":30,"event":"receive","node":1,"from":0,)"
-      R"("message":{"kind":"token","fence":"268435459"},"enters":true,"fence":"268435460"})");
+  EXPECT_EQ(json_line(enters()),
+            R"({"time_ns":30,"event":"receive","node":1,"from":0,)"
+            R"("message":{"kind":"token","fence":"268435459"},"enters":true,"fence":"268435460"})");
   EXPECT_EQ(json_line(leaves()), R"({"time_ns":40,"event":"release","node":1})");
   EXPECT_EQ(json_line({.kind = TraceStep::Kind::start, .node = a}),
             R"({"time_ns":0,"event":"start","node":0})");

@@ -181,7 +181,8 @@ struct CentralFailover {
     tell(Kind::report, out);
   }
   [[nodiscard]] Fence first_fence() const {
-    return Fence::at(std::uint64_t{view} + election.since);  // each election has an epoch of its own
+    return Fence::at(std::uint64_t{view} +
+                     election.since);  // each election has an epoch of its own
   }
 
   // ---- the user
