@@ -3,8 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -12,58 +10,18 @@
 #include <vector>
 
 #include "core/container/queue.h"
-#include "core/protocol.h"
-#include "core/random.h"
 #include "core/text/describe.h"
 #include "properties/monitor.h"
 #include "sim/costs.h"
-#include "sim/event_queue.h"
-#include "sim/network.h"
-#include "sim/options.h"
+#include "sim/engine.h"
 #include "sim/session_count.h"
-#include "sim/tally.h"
-#include "sim/trace_step.h"
 
 namespace turno::sim {
 
+struct Nothing {};  // what costs nothing where it is not needed
+
 template <Protocol P>
-class Simulation {
- public:
-  explicit Simulation(const Options& options)
-      : options_(options),
-        random_(options.seed),
-        network_(options),
-        queue_(2 * options.setup.size()),
-        users_(options.setup.size()) {
-    nodes_.reserve(options.setup.size());
-    for (std::size_t i = 0; i < options.setup.size(); ++i)
-      nodes_.push_back(P::resume(options.setup, NodeId{i}, {}));
-    if (options.busy == Busy::queue) backlog_.resize(options.setup.size());
-    if (options.wish) wishes_.resize(options.setup.size());
-    if (options.sites.deaf) unread_.resize(options.setup.size());
-    if constexpr (Costed<P>)
-      if (network_.sited()) costs_.emplace(options.setup.size(), options.sites.printed_clocks);
-    monitor_.begin(options.setup);
-    if constexpr (HasTimers<P>) alarms_.resize(nodes_.size());
-    if constexpr (KnowsSuspects) suspects_.resize(nodes_.size());
-  }
-
-  Result run() {
-    const auto started = std::clock();
-    start();
-    while (!finished() && advance()) {
-    }
-    if constexpr (HasViews<P>) serve_the_last();
-    auto result = summary();
-    result.cpu_seconds = static_cast<double>(std::clock() - started) / CLOCKS_PER_SEC;
-    return result;
-  }
-
- private:
-  using Message = typename P::Message;
-  struct Free {};  // what costs nothing where it is not needed
-  using CostOf = std::conditional_t<Costed<P>, Cost, Free>;
-  using InputKind = typename Input<Message>::Kind;
+struct SimulationEvent {
   enum class What : std::uint8_t {
     arrival,
     leave,
@@ -76,23 +34,57 @@ class Simulation {
     expire,
     recover
   };
+  What what = What::arrival;
+  std::uint8_t timer = 0;
+  NodeId node;
+  NodeId from;  // of a message; who is suspected; of a timer, which setting of it
+  typename P::Message message;
+  [[no_unique_address]] std::conditional_t<Costed<P>, Cost, Nothing> cost{};
+};
+
+template <Protocol P>
+class Simulation : private Engine<P, SimulationEvent<P>> {
+  using Event = SimulationEvent<P>;
+  using What = typename Event::What;
+  using Base = Engine<P, Event>;
+  using typename Base::InputKind;
+  using typename Base::Message;
+
+ public:
+  explicit Simulation(const Options& options) : Base(options), users_(options.setup.size()) {
+    if (options.busy == Busy::queue) backlog_.resize(options.setup.size());
+    if (options.wish) wishes_.resize(options.setup.size());
+    if (options.sites.deaf) unread_.resize(options.setup.size());
+    if constexpr (Costed<P>)
+      if (network_.sited()) costs_.emplace(options.setup.size(), options.sites.printed_clocks);
+    monitor_.begin(options.setup);
+    if constexpr (KnowsSuspects) suspects_.resize(nodes_.size());
+  }
+
+  Result run() {
+    return this->measured([this] {
+      start();
+      while (!finished() && advance()) {
+      }
+      if constexpr (HasViews<P>) serve_the_last();
+      return summary();
+    });
+  }
+
+ private:
+  using Base::events_;
+  using Base::network_;
+  using Base::nodes_;
+  using Base::now_;
+  using Base::options_;
+  using Base::out_;
+  using Base::queue_;
+  using Base::random_;
+  using Base::schedule;
+
   // It says whom it suspects, so that the time until then can be measured.
   static constexpr bool KnowsSuspects = requires(const P& node) {
     { node.suspects() } -> std::convertible_to<NodeSet>;
-  };
-
-  static constexpr std::size_t timer_count() {
-    if constexpr (HasTimers<P>) return P::timers.size();
-    return 0;
-  }
-
-  struct Event {
-    What what = What::arrival;
-    std::uint8_t timer = 0;
-    NodeId node;
-    NodeId from;  // of a message; who is suspected; of a timer, which setting of it
-    Message message;
-    [[no_unique_address]] CostOf cost{};
   };
   struct Client {
     bool busy = false;  // waits or is inside
@@ -117,12 +109,7 @@ class Simulation {
       complain("nobody gets in any more");
       return false;
     }
-    auto [time, event] = queue_.pop();
-    if (options_.until > 0 && time > options_.until) return end_at(options_.until);
-    now_ = time;
-    ++events_;
-    happen(event);
-    return true;
+    return Base::advance([this](Event& event) { happen(event); }) || end_at(options_.until);
   }
 
   bool end_at(Time time) {
@@ -152,8 +139,6 @@ class Simulation {
   }
 
   void happen(Event& event) {
-    digest_.add(static_cast<std::uint64_t>(now_) ^ (std::uint64_t{event.node.value} << 40) ^
-                static_cast<std::uint64_t>(event.what));
     switch (event.what) {
       case What::arrival:
         return arrive(event.node);
@@ -258,8 +243,7 @@ class Simulation {
     // One that is done, with nothing on its way, is as good as new.
     if (!idle_.empty() && quiet_from_[idle_.front().index()] <= now_)
       return request(idle_.pop(), now_);
-    const NodeId fresh{nodes_.size()};
-    nodes_.push_back(P::resume(options_.setup, fresh, {}));
+    const auto fresh = this->add_node();
     users_.emplace_back();
     if (options_.wish) wishes_.emplace_back();
     request(fresh, now_);
@@ -280,19 +264,20 @@ class Simulation {
   }
 
   void feed(NodeId node, const Input<Message>& input) {
-    out_.clear();
-    if constexpr (requires(P p) { p.told_time(now_); }) nodes_[node.index()].told_time(now_);
-    step(nodes_[node.index()], input, out_);
-    if (options_.trace) trace(node, input);
-    if constexpr (HasTimers<P>) set_timers(node);
+    this->run_step(node, input);
+    this->trace(node, input, [&](TraceStep& step) {
+      if (input.kind == InputKind::request && options_.wish) step.wish = wishes_[node.index()];
+    });
+    if constexpr (HasTimers<P>)
+      this->set_timers(node, [&](std::uint8_t timer, std::uint32_t setting) {
+        return Event{.what = What::expire, .timer = timer, .node = node, .from = NodeId{setting}};
+      });
     if constexpr (KnowsSuspects) note_suspicions(node);
-    out_.for_each_send(node, nodes_.size(),
-                       [&](NodeId to, const Message& message) { send(node, to, message); });
+    this->for_each_sent(node, [&](NodeId to, const Message& message) { send(node, to, message); });
     if (out_.granted()) enter(node, *out_.granted());
   }
 
   void send(NodeId from, NodeId to, const Message& message) {
-    ++by_kind_[static_cast<std::size_t>(message.kind)];
     const auto delay = network_.delay(from, to, is_exempt(message), random_);
     if constexpr (requires { P::preempts(message); })
       if (P::preempts(message)) tally_.preempt();
@@ -337,25 +322,11 @@ class Simulation {
     return options_.wish ? wishes_[node.index()].demand() : Demand{};
   }
 
-  // ---- timers, if the protocol has them
-
-  // Each setting of a timer has a number; only the last one counts.
-  void set_timers(NodeId node) {
-    for (const auto& alarm : out_.alarms()) {
-      const auto setting = ++alarms_[node.index()][alarm.timer];
-      if (alarm.delay_ns >= 0)
-        schedule(
-            alarm.delay_ns,
-            {.what = What::expire, .timer = alarm.timer, .node = node, .from = NodeId{setting}});
-    }
-  }
   void expire(const Event& event) {
     if (users_[event.node.index()].dead) return;
-    if (alarms_[event.node.index()][event.timer] != event.from.value) return;
+    if (!this->is_last_setting(event.node, event.timer, event.from.value)) return;
     feed(event.node, {.kind = InputKind::expire, .number = event.timer});
   }
-
-  void schedule(Time delay, Event&& event) { queue_.push(now_ + delay, std::move(event)); }
 
   // ---- faults, if nodes may crash
 
@@ -384,8 +355,7 @@ class Simulation {
     --crashes_left_;
     if constexpr (HasViews<P>)
       schedule(options_.faults.detect.draw(random_), {.what = What::detect, .node = node});
-    if constexpr (HasTimers<P>)
-      for (auto& setting : alarms_[node.index()]) ++setting;
+    this->stop_timers(node);
     if constexpr (Suspecting<P>)
       if (!detects_crashes(node)) tell_everybody(node);
   }
@@ -486,26 +456,15 @@ class Simulation {
     }
   }
 
-  void trace(NodeId node, const Input<Message>& input) const {
-    if (input.kind == InputKind::start && out_.sends().empty()) return;
-    auto step = trace_step<P>(now_, node, input, out_, nodes_.size());
-    if (input.kind == InputKind::request && options_.wish) step.wish = wishes_[node.index()];
-    options_.trace(step);
-  }
-
   [[nodiscard]] Result summary() const {
     Result result;
     tally_.write(result, nodes_.size());
-    write_messages(result, by_kind_, Message::kinds);
     result.messages_local = network_.local();
     result.messages_remote = network_.remote();
     if constexpr (Costed<P>)
       if (costs_) result.logical = costs_->mean();
     result.sessions = sessions_.sessions();
     result.inside_mean = sessions_.inside_mean();
-    result.simulated_seconds = static_cast<double>(now_) / 1e9;
-    result.events = events_;
-    result.digest = digest_.value();
     result.violation = violation_;
     double sum = 0, squares = 0, askers = 0;
     for (std::size_t i = 0; i < users_.size(); ++i) {
@@ -519,30 +478,20 @@ class Simulation {
     return result;
   }
 
-  const Options& options_;
-  Random random_;
-  Network network_;
-  EventQueue<Event> queue_;
-  std::vector<P> nodes_;
   std::vector<Client> users_;
   std::vector<Wish> wishes_;             // of each node, the last
   std::vector<Queue<Time, 1>> backlog_;  // when each waiting arrival came
-  Effects<Message> out_;
   Monitor<P::info.primitive> monitor_;
   std::string violation_;
   Tally tally_;
-  std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
   SessionCount sessions_;
   Queue<NodeId> idle_;            // processes that may arrive again
   std::vector<Time> quiet_from_;  // when the last message of each process arrives
-  Time now_ = 0;
-  std::uint64_t events_ = 0, events_at_entry_ = 0;
+  std::uint64_t events_at_entry_ = 0;
   std::vector<std::vector<Event>> unread_;  // at each node that is inside and deaf
-  std::optional<std::conditional_t<Costed<P>, Costs, Free>> costs_;
-  Digest digest_;
+  std::optional<std::conditional_t<Costed<P>, Costs, Nothing>> costs_;
 
-  std::vector<std::array<std::uint32_t, timer_count()>> alarms_;  // of each node, settings so far
-  std::vector<NodeSet> suspects_;                                 // of each node, as last seen
+  std::vector<NodeSet> suspects_;  // of each node, as last seen
   std::vector<Time> crashed_at_;
   ViewChange view_;                        // as the registry has it
   std::vector<std::vector<Event>> early_;  // at each node, of views that it does not know

@@ -1,5 +1,4 @@
-// The simulator itself: what it counts, how it delays, that it notices what is wrong. Every
-// algorithm runs here in small, under the sanitizers.
+// The simulator itself: what it counts, how it delays, that it notices what is wrong.
 #include "sim/simulation.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +7,11 @@
 #include <vector>
 
 #include "core/topology.h"
-#include "protocols/list.h"
+#include "protocols/mutex/permission/central.h"
+#include "protocols/mutex/permission/lamport.h"
+#include "protocols/mutex/permission/ricart_agrawala.h"
+#include "protocols/mutex/token/nxr.h"
+#include "protocols/mutex/token/suzuki_kasami.h"
 #include "protocols/parts/quorum/constructions.h"
 
 namespace turno::sim {
@@ -29,26 +32,6 @@ template <class P>
 Result run(Options options) {
   options.fifo = options.fifo || P::info.fifo;
   return Simulation<P>(options).run();
-}
-
-TEST(Simulation, OfEveryAlgorithmServesEverybody) {
-  const auto everyone = []<class P>() {
-    for (const std::size_t nodes : {1UL, 2UL, 5UL, 70UL}) {
-      for (const auto busy : {Busy::lose, Busy::queue}) {
-        auto options = small(nodes, 300);
-        options.busy = busy;
-        options.arrivals.rate = 2;
-        const auto result = run<P>(options);
-        EXPECT_EQ(result.violation, "") << P::info.name << " " << nodes;
-        EXPECT_EQ(result.entries, 300U);
-        EXPECT_EQ(result.inside_max, 1U);
-        if (nodes == 1) {
-          EXPECT_EQ(result.messages, 0U) << P::info.name;
-        }
-      }
-    }
-  };
-  [&]<class... P>(List<P...>) { (everyone.template operator()<P>(), ...); }(Locks{});
 }
 
 TEST(Simulation, IsTheSameForTheSameSeed) {
