@@ -67,6 +67,8 @@ class Client final : public Service {
     // Hooks are called in a thread of the client or of its user. They must not block, nor call the
     // client.
 
+    // More addresses, if none of the known ones can be used: of nodes that were started since.
+    std::function<std::vector<std::string>()> find_nodes = {};
     // Says for people what happened: a wait was moved, a lock was moved.
     std::function<void(const std::string& text)> notice = {};
     // With the descriptor of the connection by which a lock is held: before acquire() returns it,

@@ -51,6 +51,12 @@ Addresses::Addresses(const std::vector<net::Address>& given, std::uint64_t seed)
   std::shuffle(all_.begin(), all_.end(), random_);
 }
 
+bool Addresses::add(const net::Address& address) {
+  if (has(all_, address)) return false;
+  all_.insert(all_.begin(), {.address = address, .given = true});
+  return true;
+}
+
 void Addresses::learn(std::span<const Member> members, const net::Address& source) {
   if (members.empty()) return;
   std::vector<Known> found;

@@ -36,6 +36,8 @@ class Addresses {
 
   // To be tried one after another.
   [[nodiscard]] const std::vector<Known>& in_order() const { return all_; }
+  // The user gives this one too. False: it is known.
+  bool add(const net::Address& address);
   // The members are now these; heard of at `source`. Who came by a Unix socket is on the machine of
   // the nodes, and goes on by theirs if they are there.
   void learn(std::span<const Member> members, const net::Address& source);

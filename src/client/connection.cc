@@ -68,7 +68,9 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const net::Add
     return tl::unexpected(Error{hello.error().code == Error::Code::disconnected
                                     ? Error::Code::unavailable
                                     : Error::Code::timeout,
-                                "greeting " + address.text() + ": " + hello.error().message});
+                                "greeting " + address.text() + ": " + hello.error().message +
+                                    "; if that is the port for other nodes, clients have another "
+                                    "one, which `turno members` shows"});
   if (hello->is_error())
     return tl::unexpected(Error{
         Error::Code::refused,

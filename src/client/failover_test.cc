@@ -76,6 +76,22 @@ TEST_F(Failover, AWaitMovesWhenItsNodeDies) {
                                HasSubstr("its place in the queue is lost")));
 }
 
+TEST_F(Failover, AWaitMovesToNodesThatWereStartedSince) {
+  ScriptedNode third;
+  connect({.answer_timeout = milliseconds(500),
+           .find_nodes = [&] { return std::vector{third.address()}; }});
+  auto waiting = acquire("gate");
+  EXPECT_EQ(first.next(), "LOCK gate ASYNC");
+  first.say(":1\r\n");
+  second.listener().stop();
+  first.hang_up();
+  first.listener().stop();
+  third.welcome();
+  EXPECT_EQ(third.next(), "LOCK gate ASYNC");
+  third.say(":1\r\n" + granted("gate", 1, 42));
+  EXPECT_EQ(soon(waiting)->fence(), 42U);
+}
+
 TEST_F(Failover, AWaitThatMovesKeepsItsDeadline) {
   connect();
   auto waiting = acquire("gate", {.timeout = milliseconds(60'000)});

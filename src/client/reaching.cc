@@ -98,6 +98,7 @@ tl::expected<Client::Session::ChannelPointer, Error> Client::Session::try_all(
       found.push_back(std::move(channel.error()));
     }
     if (found.size() >= failures.size()) failures = std::move(found);
+    hope = find_nodes() || hope;
     if (stop.stop_requested())
       return tl::unexpected(Error{Error::Code::cancelled, "the wait was cancelled"});
     if (!hope || left_until(limit).count() <= 0) return tl::unexpected(summary(failures));
@@ -105,6 +106,18 @@ tl::expected<Client::Session::ChannelPointer, Error> Client::Session::try_all(
     std::this_thread::sleep_for(std::min(pause, std::max(left_until(limit), milliseconds(1))));
     pause = std::min(pause * 2, milliseconds(200));
   }
+}
+
+// Whether there are nodes that were not known.
+bool Client::Session::find_nodes() {
+  if (!options_.find_nodes) return false;
+  bool found = false;
+  for (const auto& text : options_.find_nodes())
+    if (const auto address = client::parse_node_address(text)) {
+      const Guard guard(mutex_);
+      found = addresses_.add(*address) || found;
+    }
+  return found;
 }
 
 tl::expected<Client::Session::ChannelPointer, Error> Client::Session::open_channel(

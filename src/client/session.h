@@ -141,6 +141,7 @@ class Client::Session {
                                                    std::chrono::milliseconds patience);
   tl::expected<ChannelPointer, Error> try_all(Clock::time_point limit, const std::stop_token& stop,
                                               bool persists);
+  bool find_nodes();
   void sweep();
   void run_mover();
   std::string holder_of(const std::string& name);

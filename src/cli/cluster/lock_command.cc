@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -213,10 +214,25 @@ class Renewal {
   std::jthread thread_;
 };
 
+// The locks under which this runs, one a line.
+std::string outer_locks() {
+  const auto* locks = std::getenv("TURNO_LOCKS");
+  return locks == nullptr ? "" : locks;
+}
+
+bool runs_under(const std::string& name) {
+  std::istringstream outer(outer_locks());
+  for (std::string each; std::getline(outer, each);)
+    if (each == name) return true;
+  return false;
+}
+
 std::vector<std::string> environment_of(const Client& client, const Grant& grant) {
   const auto identity = client.identity();
-  return {"TURNO_LOCK=" + std::string(grant.name()), "TURNO_FENCE=" + std::to_string(grant.fence()),
-          "TURNO_NODE=" + identity.node, "TURNO_SESSION=" + identity.session};
+  const std::string name(grant.name());
+  return {"TURNO_LOCK=" + name, "TURNO_LOCKS=" + outer_locks() + name + "\n",
+          "TURNO_FENCE=" + std::to_string(grant.fence()), "TURNO_NODE=" + identity.node,
+          "TURNO_SESSION=" + identity.session};
 }
 
 // A node of an older version does not say it, and has this one unless it was told otherwise.
@@ -280,6 +296,7 @@ int run_under(const Client& client, Grant& grant, const Request& request,
     }
   }
   const auto name = std::string(grant.name());
+  bool said = false;
   const auto end = run_command(
       {.arguments = command, .environment = environment_of(client, grant)}, signals,
       {.lost = grant.lost_token(),
@@ -287,6 +304,7 @@ int run_under(const Client& client, Grant& grant, const Request& request,
        .expiry = renewal ? &renewal->expiry() : nullptr,
        .on_loss =
            [&](Loss loss) {
+             said = true;
              voice.note((loss == Loss::told ? how_it_was_lost(grant)
                                             : "lock '" + name + "' could not be renewed in time") +
                         "; stopping the command");
@@ -297,6 +315,11 @@ int run_under(const Client& client, Grant& grant, const Request& request,
     voice.error(end.error().message);
     return end.error().status;
   }
+  // The guard was quicker than this process.
+  if (end->lost && !said)
+    voice.note((grant.lost() ? how_it_was_lost(grant)
+                             : "lock '" + name + "' was lost: the node is gone or silent") +
+               "; the command was killed");
   if (end->lost) return exit_lost;
   if (grant.lost()) {
     voice.note(how_it_was_lost(grant) + "; the command ended by itself");
@@ -328,9 +351,9 @@ int lock_and_run(const LockOptions& options, const std::vector<std::string>& com
     voice.error(addresses.error().message);
     return exit_own_error;
   }
-  if (const auto* outer = std::getenv("TURNO_LOCK"); outer != nullptr && outer == options.name)
+  if (runs_under(options.name))
     voice.error("this runs under lock '" + options.name +
-                "' already (TURNO_LOCK): it waits for itself, unless that command ends first");
+                "' already (TURNO_LOCKS): it waits for itself, unless that command ends first");
 
   const Signals signals;
   const Notice done;
@@ -342,6 +365,9 @@ int lock_and_run(const LockOptions& options, const std::vector<std::string>& com
   std::jthread worker([&](const std::stop_token& stop) {
     Client::Options hooks;
     hooks.notice = [&](const std::string& text) { voice.note(text); };
+    hooks.find_nodes = [&] {
+      return node_addresses(options.nodes, options.directory).value_or(std::vector<std::string>());
+    };
     hooks.held_by = [&](int descriptor) { connections.held_by(descriptor); };
     got = acquire(*addresses, options, request, hooks, stop);
     done.notify();
