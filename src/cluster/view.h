@@ -66,7 +66,8 @@ struct View {
 
   // Of the whole cluster, fixed by the first member.
   std::string algorithm;
-  std::uint64_t key = 0;  // what peers must present
+  std::uint32_t wire = 0;  // the version of what members say to each other
+  std::uint64_t key = 0;   // what peers must present
   std::int64_t lock_delay_ms = 0;
   std::int64_t idle_ms = 0;
 

@@ -22,21 +22,6 @@ using net::eventually;
 using ::testing::HasSubstr;
 using State = Waiter::State;
 
-// A node that does not answer, as if its process were stopped.
-class Stopped {
- public:
-  explicit Stopped(RunningServer& server) {
-    server.daemon().loop().post(
-        [ended = std::shared_future<void>(end_.get_future())] { ended.wait(); });
-  }
-  Stopped(const Stopped&) = delete;
-  Stopped& operator=(const Stopped&) = delete;
-  ~Stopped() { end_.set_value(); }
-
- private:
-  std::promise<void> end_;
-};
-
 std::uint64_t control_messages(TestCluster& cluster, std::size_t nodes) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < nodes; ++i) sum += cluster[i].locks().engine().control_messages();
@@ -99,7 +84,7 @@ TEST(Session, HoldsNoMoreThanItMay) {
 class TriesTest : public testing::TestWithParam<std::string_view> {};
 INSTANTIATE_TEST_SUITE_P(Algorithm, TriesTest,
                          testing::Values("nxr-bh", "ricart-agrawala", "maekawa", "suzuki-kasami",
-                                         "raymond"),
+                                         "raymond", "lamport"),
                          [](const auto& each) {
                            std::string name(each.param);
                            for (auto& c : name)

@@ -95,6 +95,20 @@ class RunningServer {
   std::thread thread_;
 };
 
+// A node that does not answer, as if its process were stopped.
+class Stopped {
+ public:
+  explicit Stopped(RunningServer& server) {
+    server.daemon().loop().post([go = go_on_.get_future().share()] { go.wait(); });
+  }
+  ~Stopped() { go_on_.set_value(); }
+  Stopped(const Stopped&) = delete;
+  Stopped& operator=(const Stopped&) = delete;
+
+ private:
+  std::promise<void> go_on_;
+};
+
 class TestCluster {
  public:
   using Change = std::function<void(Settings&)>;

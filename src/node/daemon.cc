@@ -11,6 +11,7 @@
 #include "net/log.h"
 #include "net/socket.h"
 #include "registry/embedded/safe_directory.h"
+#include "wire/frame.h"
 
 namespace turno::node {
 
@@ -164,6 +165,7 @@ tl::expected<void, std::string> Daemon::listen_on_path() {
 tl::expected<void, std::string> Daemon::join() {
   const registry::Settings wanted{.algorithm = settings_.algorithm,
                                   .fallback_algorithm = std::string(default_algorithm),
+                                  .wire = wire::version,
                                   .lock_delay_ms = settings_.lock_delay.count(),
                                   .idle_ms = settings_.idle.count()};
   if (!wanted.algorithm.empty() && settings_.make_engine(wanted.algorithm) == nullptr)

@@ -221,20 +221,6 @@ TEST(Daemon, EverybodyIsAskedWhoHoldsAndWhoWaits) {
   EXPECT_TRUE(release(cluster[1], "a", holder));
 }
 
-// Its loop does nothing: it is not dead, and answers nobody.
-class Stopped {
- public:
-  explicit Stopped(RunningServer& server) {
-    server.daemon().loop().post([go = go_on_.get_future().share()] { go.wait(); });
-  }
-  ~Stopped() { go_on_.set_value(); }
-  Stopped(const Stopped&) = delete;
-  Stopped& operator=(const Stopped&) = delete;
-
- private:
-  std::promise<void> go_on_;
-};
-
 TEST(Daemon, WhoDoesNotAnswerIsNamedAndWhatItsLocksHomesKnowIsTold) {
   TestCluster cluster(3);
   const auto at_first = cluster.lock_at_home(0), at_second = cluster.lock_at_home(1);
@@ -323,7 +309,7 @@ TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
   TestCluster cluster(1);
   registry::EmbeddedRegistry registry(cluster.directory() / "cluster");
   auto rogue = registry::member_named("rogue");
-  const auto view = registry.join(rogue, {});
+  const auto view = registry.join(rogue, {.wire = wire::version});
   ASSERT_TRUE(view) << view.error().message;
   const auto socket = net::connect_blocking(cluster[0].self().peer_address);
   std::string bytes;

@@ -32,10 +32,11 @@ template <class T>
 using Expected = tl::expected<T, Error>;
 
 // What a joining node wants of the cluster. The first member fixes it; later ones take what is
-// fixed, and are refused if they name another algorithm.
+// fixed, and are refused if they name another algorithm or speak another version.
 struct Settings {
   std::string algorithm;           // empty: whatever the cluster has
   std::string fallback_algorithm;  // taken if `algorithm` is empty and this is the first member
+  std::uint32_t wire = 0;          // the version of what it says to other members
   std::int64_t lock_delay_ms = 0;
   std::int64_t idle_ms = 0;
 };

@@ -64,6 +64,7 @@ Expected<void> admit(const Member& candidate, const Settings& wanted, View& view
   if (view.members.empty()) {
     view.algorithm = wanted.algorithm.empty() ? wanted.fallback_algorithm : wanted.algorithm;
     if (view.algorithm.empty()) return refusal("the first node of a cluster names its algorithm");
+    view.wire = wanted.wire;
     view.key = cluster::random_id();
     view.lock_delay_ms = wanted.lock_delay_ms;
     view.idle_ms = wanted.idle_ms;
@@ -71,6 +72,12 @@ Expected<void> admit(const Member& candidate, const Settings& wanted, View& view
     return refusal(fmt::format(
         "this cluster runs '{}', not '{}': leave the algorithm out, or stop all its nodes first",
         view.algorithm, wanted.algorithm));
+  }
+  if (wanted.wire != view.wire) {
+    return refusal(fmt::format(
+        "the nodes of this cluster speak version {} with each other, and this one version {}: "
+        "start it with the same program as the others, or stop all of them first",
+        view.wire, wanted.wire));
   }
   view.members.push_back(candidate);
   return {};

@@ -57,6 +57,17 @@ TEST(Admission, RefusesAnotherAlgorithmASecondOfANameAndAnIdInUse) {
   EXPECT_EQ(view.size(), 1U);
 }
 
+TEST(Admission, RefusesWhoSpeaksAnotherVersion) {
+  View view;
+  ASSERT_TRUE(admit(member_named("a"), {.algorithm = "nxr", .wire = 3}, view));
+  EXPECT_EQ(refusal(admit(member_named("b"), {.wire = 4}, view)),
+            "the nodes of this cluster speak version 3 with each other, and this one version 4: "
+            "start it with the same program as the others, or stop all of them first");
+  ASSERT_TRUE(admit(member_named("b"), {.wire = 3}, view));
+  view.members.clear();
+  ASSERT_TRUE(admit(member_named("b"), {.algorithm = "nxr", .wire = 4}, view));
+}
+
 TEST(Admission, RefusesOneMoreThanAClusterHas) {
   View view;
   for (std::size_t i = 0; i < cluster::most_members; ++i)
