@@ -182,7 +182,7 @@ bool Command::takes_value(const std::string& word) const {
 CommandLine::CommandLine(const std::string& name, const std::string& description,
                          const std::string& version)
     : app_(std::make_unique<CLI::App>(description, name)) {
-  app_->set_version_flag("-V,--version", name + " " + version);
+  app_->set_version_flag("-v,-V,--version", name + " " + version);
   app_->require_subcommand(1);
   app_->get_formatter()->column_width(help_column);
 }

@@ -80,21 +80,23 @@ void print_bash(const Words& words) {
   std::string name = words.program;
   for (auto& c : name)
     if (c == '-') c = '_';
-  fmt::print("_{}() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words= valued=\n", name);
+  fmt::print("_{}() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words= valued= locks= lock\n",
+             name);
   fmt::print("  local before=${{COMP_WORDS[COMP_CWORD-1]}}\n");
   fmt::print("  if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"{}--help --version\"; else\n",
              words.commands);
   fmt::print("  case ${{COMP_WORDS[1]}} in\n");
   for (const auto& [command, of] : words.of)
-    fmt::print("    {}) words=\"{}{}\" valued=\" {}\" ;;\n", command, of.words,
-               begins_with_a_lock(command)
-                   ? fmt::format("$({} locks --names 2>/dev/null)", words.program)
-                   : "",
-               of.valued);
+    fmt::print("    {}) words=\"{}\" valued=\" {}\"{} ;;\n", command, of.words, of.valued,
+               begins_with_a_lock(command) ? " locks=1" : "");
   fmt::print("  esac; fi\n  case $before in\n");
   fmt::print("    --algorithm|-a) words=\"{}\" ;;\n", words.algorithms);
-  fmt::print("    -*) case $valued in *\" $before \"*) words= ;; esac ;;\n  esac\n");
-  fmt::print("  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}}\n");
+  fmt::print("    -*) case $valued in *\" $before \"*) words= locks= ;; esac ;;\n  esac\n");
+  fmt::print("  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n");
+  // Anybody names locks: a name is never expanded, as `compgen -W` would.
+  fmt::print("  [ \"$locks\" ] && while IFS= read -r lock; do\n");
+  fmt::print("    case $lock in \"$word\"*) COMPREPLY+=(\"$(printf %q \"$lock\")\") ;; esac\n");
+  fmt::print("  done < <({} locks --names 2>/dev/null)\n}}\n", words.program);
   fmt::print("complete -o default -F _{} {}\n", name, words.program);
 }
 
