@@ -40,6 +40,14 @@ compare: lab-program ## Check and simulate every algorithm: one table, measured 
 test: bootstrap ## Build and run all tests
 	@scripts/test
 
+examples: bootstrap ## Install the library into a directory of its own, build the examples with it, and run them
+	@scripts/test-examples
+
+PREFIX ?= /usr/local
+install: bootstrap release-turno release-turno-lab release-turno_library ## Install programs and library into PREFIX (/usr/local)
+	@cmake --install build/release --prefix "$(PREFIX)" > /dev/null
+	@echo "Installed turno, turno-lab and the library (find_package(turno)) into $(PREFIX)."
+
 clients: build ## Test with real Redis libraries: ioredis, node-redis, redis-py
 	@scripts/test-clients $(TURNO)
 

@@ -217,6 +217,9 @@ TEST_F(LockCommand, WarnsWhoWaitsForItself) {
       lock({"L", TURNO_BINARY, "lock", "--node", node_.address(), "L", "-n", "true"});
   EXPECT_EQ(outcome.status, 124);
   EXPECT_THAT(outcome.output, HasSubstr("this runs under lock 'L' already"));
+  const auto between = lock({"L", TURNO_BINARY, "lock", "--node", node_.address(), "other",
+                             TURNO_BINARY, "lock", "--node", node_.address(), "L", "-n", "true"});
+  EXPECT_THAT(between.output, HasSubstr("this runs under lock 'L' already"));
 }
 
 TEST_F(LockCommand, EndsTheWaitAtASignal) {
