@@ -88,7 +88,7 @@ int run(const std::string& turno, std::uint64_t names) {
     const auto name = fmt::format("n{}", i);
     programs.emplace_back(
         std::vector<std::string>{turno, "node", "--dir", directory.string(), "--name", name,
-                                 "--idle", "1s", "--http", "", "--log-level", "warning"},
+                                 "--idle", "1s", "--http", "none", "--log-level", "warning"},
         directory / "log");
     addresses.push_back("unix:" + (directory / (name + ".sock")).string());
   }

@@ -154,7 +154,7 @@ class Bench {
     fs::create_directories(directory);
     std::vector<std::string> words = {
         turno_,   "node", "--dir",       directory.string(), "--name", "n" + std::to_string(number),
-        "--http", "",     "--log-level", "warning"};
+        "--http", "none", "--log-level", "warning"};
     if (directory.filename() == "one") {
       words.emplace_back("--client");
       words.push_back(turno_tcp());
