@@ -1,5 +1,5 @@
 // Locks on real processes, beside Redis, flock(2) and a bare token ring, in one run on one machine:
-// the ratios count, not the numbers. bench_network TURNO [SECONDS [ROUNDS]]
+// the ratios count, not the numbers. bench_network TURNO [SECONDS [ROUNDS [PART OF A LINE'S NAME]]]
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -197,7 +197,8 @@ void print(const std::vector<Measure>& measures, const std::vector<std::string>&
   fmt::print("\n");
 }
 
-void run(Bench& bench, int rounds) {
+// Only lines with `part` in their names are measured.
+void run(Bench& bench, int rounds, const std::string& part) {
   std::vector<Measure> alone = {
       {"embedded", [&] { return bench.uncontended_embedded(); }},
       {"RESP, TCP", [&] { return bench.uncontended(bench.turno_tcp(), false, false); }},
@@ -221,7 +222,8 @@ void run(Bench& bench, int rounds) {
   };
   for (int i = 0; i < rounds; ++i)
     for (auto* group : {&alone, &competing})
-      for (auto& measure : *group) measure.rates.push_back(measure.run());
+      for (auto& measure : *group)
+        if (measure.name.find(part) != std::string::npos) measure.rates.push_back(measure.run());
   fmt::print("Lock and unlock, nobody competes (medians of {} rounds)\n", rounds);
   print(alone, {"Redis, TCP", "Redis, Unix socket", "Redis, TCP, pipelined"});
   fmt::print("Hand-overs of one lock, five always compete\n");
@@ -233,14 +235,14 @@ void run(Bench& bench, int rounds) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: bench_network TURNO [SECONDS [ROUNDS]]\n");
+    fmt::print(stderr, "usage: bench_network TURNO [SECONDS [ROUNDS [PART]]]\n");
     return 64;
   }
   try {
     const double seconds = argc > 2 ? std::atof(argv[2]) : 1;
     turno::bench::Bench bench(argv[1], std::chrono::milliseconds(static_cast<int>(seconds * 1000)));
     bench.start_servers();
-    turno::bench::run(bench, argc > 3 ? std::atoi(argv[3]) : 3);
+    turno::bench::run(bench, argc > 3 ? std::atoi(argv[3]) : 3, argc > 4 ? argv[4] : "");
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_network: {}\n", error.what());
     return 125;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "port/http/http_testing.h"
 #include "registry/registry_testing.h"
 #include "turno/turno.h"
 
@@ -293,6 +294,10 @@ TEST_F(ClusterCommands, UpPutsANodeWhereOneCrashed) {
   ASSERT_TRUE(eventually([&] { return members().size() == 1; }));
   const auto socket = directory() + "/node-1.sock";
   EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(socket); }));
+  const auto metrics = port::get(std::string(before[1].at("http").as_string()), "/metrics").body;
+  EXPECT_THAT(metrics, ::testing::ContainsRegex("turno_last_crash_timestamp_seconds [1-9]"));
+  EXPECT_THAT(port::get(std::string(before[1].at("http").as_string()), "/status").body,
+              HasSubstr(R"("socket":")" + directory() + "/node-2.sock"));
   EXPECT_EQ(parsed({"up", "-n", "1", "-d"}).at("started").as_array(), json::array{"node-1"});
   const auto after = members();
   EXPECT_EQ(after[1].at("client"), before[0].at("client"));
@@ -342,6 +347,8 @@ TEST_F(ClusterCommands, TellOfAFullDisk) {
     GTEST_SKIP() << "cannot mount here";
   EXPECT_EQ(here({"up", "-n", "2", "-d"}).status, 0);
   const auto all = pids();
+  const auto http =
+      std::string(parsed({"members"}).at("members").as_array()[0].at("http").as_string());
   {
     std::ofstream filler(directory() + "/filler", std::ios::binary);
     while (filler.write("x", 1).flush()) continue;
@@ -354,6 +361,7 @@ TEST_F(ClusterCommands, TellOfAFullDisk) {
     return std::string(parsed({"status"}).at("registry_trouble").as_string());
   };
   EXPECT_TRUE(eventually([&] { return trouble().find("full") != std::string::npos; }));
+  EXPECT_THAT(port::get(http, "/metrics").body, HasSubstr("turno_registry_failing 1\n"));
   const auto status = here({"status"});
   EXPECT_THAT(status.output,
               AllOf(::testing::ContainsRegex("no answer: (gone|dead)"), HasSubstr("disk is full")));

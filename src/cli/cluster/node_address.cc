@@ -1,7 +1,12 @@
 #include "cli/cluster/node_address.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/local_members.h"
@@ -28,6 +33,11 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+bool is_own(const std::filesystem::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid();
+}
+
 // Which nodes there are is in the registry. Who may not read it, as a member of the group of a
 // system-wide cluster, sees their sockets.
 tl::expected<std::vector<std::string>, Error> nodes_in(const std::string& asked) {
@@ -44,7 +54,12 @@ tl::expected<std::vector<std::string>, Error> nodes_in(const std::string& asked)
     auto sockets = listening_sockets(place.runtime);
     if (!sockets || !sockets->empty()) return sockets;
   }
-  if (!view && !place.system) return tl::unexpected(view.error());
+  if (!view && !place.system) {
+    auto error = view.error();
+    if (!is_own(place.state))
+      error.message += "; " + program() + " up --system makes a cluster for several users";
+    return tl::unexpected(std::move(error));
+  }
   return tl::unexpected(
       Error{Error::Code::unavailable,
             "no node runs in " + place.runtime.string() + "; start one: " + program() + " up" +

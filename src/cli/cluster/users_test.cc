@@ -109,6 +109,11 @@ TEST_F(Users, ASystemWideClusterIsForItsGroup) {
                         " lock L -w 100ms -- echo two at once");
   EXPECT_EQ(both.status, 124) << both.output;
   EXPECT_EQ(run_as("nobody", "lock L -- echo inside").output, "inside\n");
+  // What is only root's says so to others, and where they find one for all.
+  const auto closed = run_as("nobody", "lock L --dir " + in("lib").string() + " -- true");
+  EXPECT_EQ(closed.status, 125);
+  EXPECT_THAT(closed.output, AllOf(HasSubstr("does not belong to nobody"),
+                                   HasSubstr("up --system makes a cluster for several users")));
   EXPECT_THAT(run_as("nobody", "lock L -- " + environment() + TURNO_BINARY + " why L").output,
               HasSubstr(",user=nobody)"));
   // A member of the group uses locks, and no more.

@@ -164,6 +164,9 @@ TEST_P(CommandsTest, FencesAsText) {
   EXPECT_EQ(caller_.ask("CLIENT FENCES INTEGER"), "OK");
   EXPECT_EQ(caller_.call("LOCK a").kind, wire::Reply::Kind::integer);
   EXPECT_THAT(caller_.ask("CLIENT FENCES x"), HasSubstr("CLIENT FENCES TEXT"));
+  EXPECT_EQ(caller_.ask("CLIENT FENCES TEXT"), "OK");
+  EXPECT_EQ(caller_.ask("RESET"), "RESET");
+  EXPECT_EQ(caller_.call("LOCK a").kind, wire::Reply::Kind::integer);
 }
 
 // Libraries that would make doubles of them say who they are when they connect.

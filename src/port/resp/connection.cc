@@ -87,6 +87,7 @@ void Connection::reset() {
   subscriptions_.clear();
   transaction_ = {};
   reply_.set_protocol(2);
+  reply_.set_fences_as_text(false);
 }
 
 void Connection::session_ends(std::string_view reason) {
