@@ -94,6 +94,9 @@ class Client final : public Service {
 
   // Of the last connection: another one is another session.
   [[nodiscard]] Identity identity() const;
+  // Waits, at most so long, until all that nodes have said is known here: a process that was
+  // stopped may have been told meanwhile that a lock is lost.
+  void catch_up(std::chrono::milliseconds longest);
   // Nothing if the lock is free. The node asks all others, so that it can take a while. If one of
   // them does not answer, and none of the others has the lock, the error is `unavailable`.
   [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name);

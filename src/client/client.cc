@@ -27,6 +27,8 @@ Client::Client(std::unique_ptr<Session> session) : session_(std::move(session)) 
 
 Client::~Client() = default;
 
+void Client::catch_up(std::chrono::milliseconds longest) { session_->catch_up(longest); }
+
 Client::Identity Client::identity() const { return session_->identity(); }
 
 tl::expected<std::optional<Holder>, Error> Client::who(std::string_view name) {

@@ -65,12 +65,14 @@ tl::expected<std::unique_ptr<Connection>, Error> Connection::open(const net::Add
                                         " speaks HTTP, not RESP: clients have another port, which "
                                         "`turno members` shows"});
   if (!hello)
-    return tl::unexpected(Error{hello.error().code == Error::Code::disconnected
-                                    ? Error::Code::unavailable
-                                    : Error::Code::timeout,
-                                "greeting " + address.text() + ": " + hello.error().message +
-                                    "; if that is the port for other nodes, clients have another "
-                                    "one, which `turno members` shows"});
+    return tl::unexpected(
+        Error{hello.error().code == Error::Code::disconnected ? Error::Code::unavailable
+                                                              : Error::Code::timeout,
+              "greeting " + address.text() + ": " + hello.error().message +
+                  (hello.error().code == Error::Code::disconnected && !address.is_local()
+                       ? "; if that is the port for other nodes, clients have "
+                         "another one, which `turno members` shows"
+                       : "")});
   if (hello->is_error())
     return tl::unexpected(Error{
         Error::Code::refused,

@@ -162,6 +162,21 @@ void Client::Session::lose(Held& held, std::string reason, Lost& lost) {
   ask_next(*held.lock);
 }
 
+void Client::Session::catch_up(std::chrono::milliseconds longest) {
+  std::vector<ChannelPointer> channels;
+  {
+    const Guard guard(mutex_);
+    for (const auto& channel : channels_)
+      if (channel->holds > 0 && !channel->over) channels.push_back(channel);
+  }
+  // What comes before the answer is known before it. One that does not answer is silent.
+  const auto limit = Clock::now() + longest;
+  for (const auto& channel : channels) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - Clock::now());
+    (void)channel->connection->call({"PING"}, std::max(left, std::chrono::milliseconds(1)));
+  }
+}
+
 tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::milliseconds ttl) {
   if (ttl.count() <= 0)
     return tl::unexpected(Error{Error::Code::invalid, "a time to live is more than 0 ms"});

@@ -58,6 +58,7 @@ class Client::Session {
   tl::expected<Held*, Error> acquire(Named& lock, const Request& request,
                                      const std::stop_token& stop);
   void release(Held* held);
+  void catch_up(std::chrono::milliseconds longest);
   tl::expected<void, Error> renew(Held& held, std::chrono::milliseconds ttl);
   // Asks a node anything that it can answer by itself or with the others' help, soon.
   tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments,

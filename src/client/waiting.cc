@@ -36,9 +36,12 @@ tl::expected<Client::Session::Held*, Error> Client::Session::wait(Guard& guard,
   const auto what = client::quoted(attempt->lock.name);
   const auto time = attempt->request.timeout.value_or(milliseconds(0));
   const auto failure = [&](Error::Code code, const std::string& more = {}) {
-    auto text = code == Error::Code::timeout
-                    ? what + " was not acquired within " + client::milliseconds(time) + " ms"
-                    : what + ": the wait was cancelled";
+    auto text = what + ": the wait was cancelled";
+    if (code == Error::Code::timeout && attempt->tries_once()) {
+      text = what + " was not acquired at once";
+    } else if (code == Error::Code::timeout) {
+      text = what + " was not acquired within " + client::milliseconds(time) + " ms";
+    }
     return tl::unexpected(Error{code, text + more, attempt->perhaps_taken});
   };
   // The node ends a wait in time. If it does not, it is not well.

@@ -253,6 +253,42 @@ TEST_F(LockTrust, ACommandDiesWithItsNodeThoughTheWrapperIsStopped) {
   EXPECT_EQ(finish(holder, "holder").status, 123);
 }
 
+// It was stopped while it waited, and the lock was granted and lost before it went on.
+TEST_F(LockTrust, ACommandIsNotStartedWhenTheLockIsLostAlready) {
+  up(2);
+  const auto holder = lock({"L", "--node", socket("node-2")},
+                           "echo x >ready; while [ ! -e go ]; do sleep 0.02; done", "holder");
+  ASSERT_TRUE(appears("ready"));
+  const auto waiter = lock({"L", "--node", socket("node-1")}, "echo x >started", "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-2") == 1; }));
+  ::kill(waiter, SIGSTOP);
+  touch("go");
+  EXPECT_EQ(finish(holder, "holder").status, 0);
+  EXPECT_TRUE(eventually([&] { return waiting("L", "node-2") == 0; }));
+  ::kill(nodes_["node-1"], SIGKILL);
+  EXPECT_EQ(
+      finish(lock({"L", "-w", "20s", "--node", socket("node-2")}, "true", "out"), "out").status, 0);
+  ::kill(waiter, SIGCONT);
+  const auto outcome = finish(waiter, "waiter");
+  EXPECT_EQ(outcome.status, 123) << outcome.output;
+  EXPECT_EQ(contents("started"), "") << outcome.output;
+}
+
+// The dead whom nobody has buried are no members of the group.
+TEST_F(LockTrust, ALockIsFreeWhenTheWrapperAndItsGroupAreKilled) {
+  up(1);
+  const auto holder =
+      lock({"L", "--node", socket("node-1")}, "echo x >ready; sleep 60 & sleep 60", "holder");
+  ASSERT_TRUE(appears("ready"));
+  const auto waiter = lock({"L", "--node", socket("node-1")}, "true", "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-1") == 1; }));
+  const auto began = std::chrono::steady_clock::now();
+  ::kill(holder, SIGKILL);
+  EXPECT_EQ(finish(waiter, "waiter").status, 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(900));
+  EXPECT_EQ(finish(holder, "holder").status, 137);
+}
+
 TEST_F(LockTrust, ANodeIsDrainedByACommand) {
   up(3);
   const auto holder = lock({"L", "--node", socket("node-2")},

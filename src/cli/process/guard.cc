@@ -1,8 +1,10 @@
 #include "cli/process/guard.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +37,54 @@ std::int64_t now() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);  // what std::chrono::steady_clock reads
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// The number at the beginning of a text, and its end.
+long number_in(const char*& text) {
+  long number = 0;
+  while (*text >= '0' && *text <= '9') number = 10 * number + (*text++ - '0');
+  return number;
+}
+
+// Whether the process is of the group, and more than an entry that its parent has not read yet.
+bool is_alive_in(const char* pid, pid_t group) {
+  std::array<char, 64> path{};
+  std::strcpy(path.data(), "/proc/");
+  std::strncat(path.data(), pid, 20);
+  std::strcat(path.data(), "/stat");
+  const int file = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<char, 256> text{};  // its name has 16 bytes at most
+  const auto size = ::read(file, text.data(), text.size() - 1);
+  ::close(file);
+  const auto* after = size > 0 ? std::strrchr(text.data(), ')') : nullptr;
+  if (after == nullptr || std::strlen(after) < 5) return false;
+  const char state = after[2];
+  after += 4;  // the parent, a space, the group
+  number_in(after);
+  if (*after++ != ' ') return false;
+  return number_in(after) == group && state != 'Z' && state != 'X';
+}
+
+bool group_lives(pid_t group) {
+  // EPERM: there is somebody whom this process may not kill.
+  if (::kill(-group, 0) != 0 && errno == ESRCH) return false;
+  const int folder = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return true;
+  bool alive = false;
+  alignas(std::uint64_t) std::array<char, 8192> room{};
+  for (long size = 0;
+       !alive && (size = ::syscall(SYS_getdents64, folder, room.data(), room.size())) > 0;)
+    for (long at = 0; !alive && at < size;) {
+      // As getdents64(2) says: two numbers of eight bytes, the length, a type, the name.
+      std::uint16_t length = 0;
+      std::memcpy(&length, room.data() + at + 16, sizeof length);
+      const char* name = room.data() + at + 19;
+      alive = *name >= '1' && *name <= '9' && is_alive_in(name, group);
+      at += length;
+    }
+  ::close(folder);
+  return alive;
 }
 
 // The bytes of a word and the descriptor that came with it, or -1. The size is 0 at the end.
@@ -82,6 +132,10 @@ class Watch {
   template <class Read>
   [[noreturn]] void run(const Read& read) {
     for (;;) {
+      // What was said while this process was stopped counts.
+      pollfd line{.fd = line_, .events = POLLIN, .revents = 0};
+      while (::poll(&line, 1, 0) > 0)
+        if (!read(*this)) outlive();
       const auto time = now();
       if (!killed_ && time >= kill_at()) kill();
       const auto left = killed_ ? never : kill_at() - time;
@@ -93,7 +147,6 @@ class Watch {
           pollfd{.fd = no_word_by_ == never ? connection_ : -1, .events = POLLRDHUP, .revents = 0}};
       if (::poll(ready.data(), ready.size(), timeout) < 0) continue;
       if (ready[1].revents != 0) no_word_by_ = now() + word_within_;
-      if (ready[0].revents != 0 && !read(*this)) outlive();
     }
   }
 
@@ -123,7 +176,10 @@ class Watch {
   // open, and so the lock.
   [[noreturn]] void outlive() {
     kill();
-    for (int i = 0; i < 1000 && ::kill(-group_, 0) == 0; ++i) ::usleep(1000);
+    for (int i = 0; group_lives(group_); ++i) {
+      ::usleep(i < 100 ? 1000 : 20'000);
+      ::kill(-group_, SIGKILL);  // also who came in since
+    }
     ::_exit(1);
   }
 
@@ -212,6 +268,10 @@ bool Guard::dismiss() {
     ours_.reset();
   }
   int status = 0;
+  // One that is stopped is not waited for.
+  const net::Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  pollfd ready{.fd = ended.get(), .events = POLLIN, .revents = 0};
+  if (ended && ::poll(&ready, 1, 500) == 0) ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
