@@ -13,6 +13,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/text/printable.h"
+
 namespace turno::log {
 
 namespace {
@@ -34,14 +36,6 @@ std::string timestamp() {
   char text[32];
   const auto size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
   return fmt::format("{}.{:03}Z", std::string_view(text, size), ms);
-}
-
-// What a peer or a client sent may be quoted in a line: it must not forge lines or colours.
-std::string printable(std::string_view text) {
-  std::string clean(text);
-  for (auto& c : clean)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return clean;
 }
 
 }  // namespace

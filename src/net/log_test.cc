@@ -61,7 +61,8 @@ TEST_F(LogTest, QuotedTextForgesNothing) {
   info("client {}", "x\n2026-01-01T00:00:00.000Z error all is lost\r\x1b[31m\x7f");
   const auto text = lines.take();
   EXPECT_EQ(net::count_of(text, "\n"), 1U);
-  EXPECT_THAT(text, ContainsRegex("client x\\?2026-01-01T.* all is lost\\?\\?\\[31m\\?\n"));
+  EXPECT_THAT(
+      text, ContainsRegex("client x\\\\x0a2026-01-01T.* all is lost\\\\x0d\\\\x1b\\[31m\\\\x7f\n"));
 }
 
 TEST_F(LogTest, LinesOfThreadsDoNotMix) {

@@ -109,9 +109,10 @@ TEST_F(DrainTest, TellsThoseWhoWaitThatTheyWaitInVain) {
   EXPECT_TRUE(is_gone());
 }
 
-TEST_F(DrainTest, ByACommand) {
-  EXPECT_EQ(caller(2).ask("DRAIN"), "OK");
-  EXPECT_TRUE(is_gone());
+// Anybody may use locks by TCP, but not end nodes.
+TEST_F(DrainTest, ByACommandOfWhoRunsTheNode) {
+  EXPECT_THAT(caller(2).ask("DRAIN"), StartsWith("-NOPERM"));
+  EXPECT_EQ(cluster_[0].members(), 3U);
 }
 
 // ---- clients that move
@@ -134,6 +135,29 @@ TEST_F(DrainTest, AClientThatMovesKeepsItsLocks) {
   EXPECT_EQ(after.ask("UNLOCK a " + std::to_string(fence)), "1");
   EXPECT_GT(waiter.read().integer, fence);
   EXPECT_EQ(after.ask("UNLOCK b"), "1");
+}
+
+// The first is held up by somebody who stays, so that the second has nothing to bequeath yet.
+TEST_F(DrainTest, WhoHasMovedMovesOnWhenTheOtherNodeLeavesToo) {
+  auto before = caller(2), between = caller(1), after = caller(0), stays = caller(2);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  EXPECT_EQ(between.ask("CLIENT CAPA MOVE"), "OK");
+  const auto fence = before.lock("a");
+  stays.lock("c");
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  auto ticket = between.call("SESSION INHERIT").text;
+  EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "1");
+  drain(1);
+  EXPECT_EQ(between.read_text(), draining(1));
+  ticket = after.call("SESSION INHERIT").text;
+  between.send("SESSION BEQUEATH " + cluster_[0].self().name + " " + ticket);
+  EXPECT_TRUE(between.is_silent(100ms)) << "it waits until it can";
+  stays.hang_up();
+  EXPECT_EQ(between.read_text(), "1");
+  EXPECT_TRUE(eventually([&] { return cluster_[0].members() == 1; }));
+  EXPECT_EQ(after.ask("RENEW a 60000 " + std::to_string(fence)), "1");
+  EXPECT_EQ(after.ask("UNLOCK a " + std::to_string(fence)), "1");
 }
 
 TEST_F(DrainTest, AClientThatMovesMayLetGoBeforeItsNodeIsGone) {

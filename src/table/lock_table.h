@@ -101,6 +101,8 @@ class LockTable {
   void reclaim(std::string_view name, const Owner& owner, Fence fence);
   // What the owner holds at that member, it holds here once that one is gone. False: cannot be.
   bool inherit(std::string_view name, const Owner& owner, Fence fence, std::uint64_t member);
+  // And the member that it comes from is not gone yet.
+  [[nodiscard]] bool inherits(std::string_view name, const Owner& owner);
   // It stays where it is after all.
   void disinherit(std::string_view name, const Owner& owner);
 

@@ -24,6 +24,11 @@ void LockTable::reclaim(std::string_view name, const Owner& owner, Fence fence) 
   step(*entry, {.kind = Event::Kind::reclaim, .fence = fence});
 }
 
+bool LockTable::inherits(std::string_view name, const Owner& owner) {
+  const Locked locked(*this);
+  return find_inherited(name, owner, {}) != nullptr;
+}
+
 bool LockTable::inherit(std::string_view name, const Owner& owner, Fence fence,
                         std::uint64_t member) {
   const Locked locked(*this);

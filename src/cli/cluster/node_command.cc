@@ -1,5 +1,6 @@
 // turno node: one node of a cluster, in the foreground.
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -65,6 +66,11 @@ int run(const NodeOptions& options) {
     return exit_own_error;
   }
   log::set_origin(settings.name);
+  // A connection is a descriptor: as many as this process may have.
+  if (rlimit limit{}; ::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
   // Signals are blocked before any thread is made, so that no thread gets them.
   const auto awaited = awaited_signals();
   ::sigprocmask(SIG_BLOCK, &awaited, nullptr);

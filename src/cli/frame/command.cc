@@ -27,6 +27,12 @@ std::string explain(const CLI::ParseError& error) {
 }
 
 // An option that does not exist, with those that are near.
+bool has_option_inside(const CLI::App& root, const std::string& option) {
+  for (const auto* command : root.get_subcommands([](const CLI::App*) { return true; }))
+    if (command->get_option_no_throw(option) != nullptr) return true;
+  return false;
+}
+
 void refuse_unknown_option(const CLI::App& root) {
   const CLI::App* command = &root;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
@@ -35,7 +41,10 @@ void refuse_unknown_option(const CLI::App& root) {
     std::vector<std::string> known;
     for (const auto* option : command->get_options())
       for (const auto& name : option->get_lnames()) known.push_back("--" + name);
-    unknown("option", word.substr(0, word.find('=')), known);
+    const auto option = word.substr(0, word.find('='));
+    if (command == &root && has_option_inside(root, option))
+      throw UsageError("'" + option + "' belongs to a command: it comes after the command's name");
+    unknown("option", option, known);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/text/printable.h"
+
 namespace turno::cli {
 
 // "12 ms", "3.2 s", "2 min 5 s", "3 h 20 min", "2 d 4 h"
@@ -13,10 +15,6 @@ std::string readable(std::chrono::milliseconds time);
 
 // "1 node", "3 nodes"
 std::string counted(std::uint64_t count, std::string_view noun);
-
-// What others chose (the name of a lock or a client) may hold any bytes. What is no printable UTF-8
-// becomes \xNN, so that it can neither move the cursor nor break a JSON document.
-std::string printable(std::string_view text);
 
 // Ready to be pasted into a shell.
 std::string shell_word(std::string_view word);

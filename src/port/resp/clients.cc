@@ -1,5 +1,10 @@
 #include "port/resp/clients.h"
 
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <limits>
+#include <string_view>
 #include <utility>
 
 #include "net/log.h"
@@ -22,7 +27,25 @@ Clients::~Clients() {
   end();
 }
 
+// Some descriptors are kept for other nodes, the registry, and HTTP.
+std::size_t Clients::most_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::size_t>::max();
+  return limit.rlim_cur - limit.rlim_cur / 4;
+}
+
 void Clients::admit(net::Fd socket) {
+  if (connections_.size() >= most_connections_) {
+    constexpr std::string_view refusal = "-ERR max number of clients reached\r\n";
+    (void)::send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (const auto unsaid = refused_.admit())
+      log::warning(
+          "{} clients are connected: more are refused, unless the limit of open files "
+          "(ulimit -n) is raised{}",
+          connections_.size(), *unsaid);
+    return;
+  }
   ++admitted_;
   auto connection = std::make_unique<Connection>(*this, std::move(socket), make_session());
   const auto id = connection->id();

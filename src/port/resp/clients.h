@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net/acceptor.h"
+#include "net/log.h"
 #include "port/host.h"
 #include "port/resp/leases.h"
 #include "port/resp/session.h"
@@ -55,6 +56,7 @@ class Clients {
   [[nodiscard]] const Sessions& sessions() const { return sessions_; }
 
  private:
+  static std::size_t most_connections();
   void admit(net::Fd socket);
   void retire(Session& session);
   void clean_up_later();
@@ -62,6 +64,8 @@ class Clients {
   Host& host_;
   const std::chrono::milliseconds patience_;
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
+  const std::size_t most_connections_ = most_connections();
+  log::Limiter refused_{1, std::chrono::seconds(10)};
   Sessions sessions_;
   std::unordered_set<std::uint64_t> kept_;  // sessions that stay without a connection
   Leases leases_;

@@ -1,8 +1,11 @@
 #include "port/resp/connection.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "core/text/json.h"
+#include "net/credentials.h"
 #include "net/log.h"
 #include "net/socket.h"
 
@@ -12,6 +15,7 @@ namespace {
 
 constexpr std::size_t read_size = std::size_t{16} << 10;
 constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
+constexpr std::size_t most_news = std::size_t{8} << 20;      // the same, of what it did not ask for
 
 std::string_view name_of(News::Kind kind) {
   switch (kind) {
@@ -51,6 +55,11 @@ Connection::Connection(Clients& clients, net::Fd socket, Session& session)
       reply_(out(), 2) {
   session.set_origin(from_);
   session.join(*this);
+}
+
+bool Connection::is_owners() const {
+  const auto credentials = net::credentials_of(socket());
+  return credentials && (credentials->user == ::geteuid() || credentials->user == 0);
 }
 
 Connection::~Connection() {
@@ -230,6 +239,14 @@ void Connection::tell(const News& news) {
   if (!subscriptions_.empty()) publish(news);
   if (pushes) push(news);
   if (!working_ && unwritten() > 0) flush();
+  // It must not miss anything: so it is made to notice.
+  if (unwritten() > most_news && !std::exchange(quitting_, true)) {
+    log::warning("client {} ({}): it does not read what it is told: hung up", session_->name(),
+                 from_);
+    loop().later([this, alive = alive_] {
+      if (*alive) closed("it does not read what it is told");
+    });
+  }
 }
 
 bool Connection::hears() const {

@@ -47,6 +47,8 @@ class Connection final : public net::Stream, public Session::Speaker {
   [[nodiscard]] Clients& clients() { return clients_; }
   [[nodiscard]] Host& host() { return clients_.host(); }
   [[nodiscard]] const std::string& from() const { return from_; }
+  // The client is of the user who runs this node, or of root: by a Unix socket.
+  [[nodiscard]] bool is_owners() const;
   // Where the client has reached this node, as a text. Of TCP or of a Unix socket.
   [[nodiscard]] std::string local_address() const;
   // False once the connection has ended: for answers that come later.

@@ -8,6 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto pause = 5ms;
+// So much longer who has something from another member that leaves, which has its own patience.
+constexpr auto longest_inheritance = 30s;
 
 }  // namespace
 
@@ -23,7 +25,8 @@ Drain::Drain(Clients& clients, std::string_view reason, std::chrono::millisecond
 }
 
 bool Drain::may_move(const Session& session, Clock::time_point now) const {
-  return session.movable() && now < moved_by_ && clients_.host().view().size() > 1;
+  if (!session.movable() || clients_.host().view().size() <= 1) return false;
+  return now < moved_by_ || (now < moved_by_ + longest_inheritance && session.is_heir());
 }
 
 void Drain::look() {

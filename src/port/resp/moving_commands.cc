@@ -1,5 +1,6 @@
 // The commands for clients that move to another node, and for making a node leave.
 #include <array>
+#include <chrono>
 #include <memory>
 
 #include "port/resp/commands.h"
@@ -17,6 +18,8 @@ class Moving : public std::enable_shared_from_this<Moving> {
 
   void go_on() {
     auto bequests = connection_.session().bequeath();
+    // What it has inherited from another member that leaves it can bequeath when that one is gone.
+    if (bequests.empty() && connection_.session().is_heir()) return look_again();
     if (bequests.empty()) return answer({});
     auto will = table::Will{ticket_, bequests};
     connection_.host().bequeath(member_, std::move(will),
@@ -25,6 +28,11 @@ class Moving : public std::enable_shared_from_this<Moving> {
   }
 
  private:
+  void look_again() {
+    connection_.host().loop().after(std::chrono::milliseconds(5), [self = shared_from_this()] {
+      if (*self->alive_) self->go_on();
+    });
+  }
   void settle(const std::vector<table::Bequest>& bequests, std::string_view refusal) {
     if (!*alive_) return;  // its session is over; what was not taken ends with this node
     auto& session = connection_.session();
@@ -55,7 +63,11 @@ class Moving : public std::enable_shared_from_this<Moving> {
   std::size_t moved_ = 0;
 };
 
+// Who may end the node's process may tell it to leave.
 void drain(Connection& connection, Arguments) {
+  if (!connection.is_owners())
+    return connection.reply().error("NOPERM",
+                                    "DRAIN is for the user who runs this node, by its Unix socket");
   connection.reply().simple("OK");
   connection.host().loop().later(
       [&host = connection.host()] { host.drain("told to by a client"); });

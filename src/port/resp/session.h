@@ -131,6 +131,8 @@ class Session {
   [[nodiscard]] std::vector<table::Bequest> bequeath();
   void bequeathed(const std::vector<table::Bequest>& bequests);
   void reclaim(const std::vector<table::Bequest>& bequests);
+  // It has something from a member that leaves, and is not gone yet.
+  [[nodiscard]] bool is_heir() const;
   // What one has that moves here, as that member has said in the message of this number. Says why
   // it cannot be, or nothing.
   [[nodiscard]] std::string inherit(std::uint64_t member, std::uint64_t number,

@@ -131,6 +131,10 @@ void add(Connection& connection, Arguments arguments, std::string_view what,
     if (connection.subscriptions().size() >= Subscriptions::most)
       return connection.reply().error(
           "ERR", "too many subscriptions: at most " + std::to_string(Subscriptions::most));
+    if (name.size() > Subscriptions::longest_name)
+      return connection.reply().error("ERR", "the name of a channel, or a pattern, has at most " +
+                                                 std::to_string(Subscriptions::longest_name) +
+                                                 " bytes");
     Subscriptions::add(names, name);
     confirm(connection, what, name);
   }

@@ -46,6 +46,11 @@ void Session::reclaim(const std::vector<table::Bequest>& bequests) {
   }
 }
 
+bool Session::is_heir() const {
+  return std::any_of(held_.begin(), held_.end(),
+                     [&](const auto& each) { return host_.locks().inherits(each.first, owner_); });
+}
+
 std::string Session::inherit(std::uint64_t member, std::uint64_t number,
                              const std::vector<table::Bequest>& bequests) {
   const std::pair message(member, number);

@@ -14,6 +14,7 @@ bool matches(std::string_view pattern, std::string_view text);
 class Subscriptions {
  public:
   static constexpr std::size_t most = 1000;
+  static constexpr std::size_t longest_name = 256;
 
   using Names = std::vector<std::string>;
   [[nodiscard]] Names& channels() { return channels_; }
