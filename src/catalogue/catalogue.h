@@ -16,6 +16,7 @@ namespace turno {
 // What may happen to the nodes of an algorithm, because it has a rule for it.
 struct Abilities {
   bool crashes = false, suspicions = false, recoveries = false, timers = false, withdrawals = false;
+  bool parts = false;  // a node holds several units, and gives them back in parts
 };
 
 struct Algorithm {

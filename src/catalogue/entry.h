@@ -40,7 +40,8 @@ Algorithm entry(std::string_view name) {
                                     .suspicions = Suspecting<P>,
                                     .recoveries = Recoverable<P>,
                                     .timers = HasTimers<P>,
-                                    .withdrawals = Withdrawable<P>},
+                                    .withdrawals = Withdrawable<P>,
+                                    .parts = Divisible<P>},
                       .check = run_check<P>};
   if constexpr (kind != Algorithm::Kind::published || requires { P::simulated; })
     algorithm.simulate = run_simulation<P>;

@@ -168,6 +168,21 @@ std::vector<Setup> make_setups_of_all_trees(const Info& info, const System& syst
   return setups;
 }
 
+std::vector<std::vector<Wish>> parse_counts(std::string_view text) {
+  std::vector<std::vector<Wish>> scripts;
+  for (auto part : split(text, ',')) {
+    auto& script = scripts.emplace_back();
+    if (part == "-") continue;
+    for (auto digit : letters(part)) {
+      const auto count = parse_number(digit, text, "permit");
+      if (count == 0) throw UsageError("in " + quoted(text) + " a request asks for no permit");
+      script.push_back({.needs = {{0, static_cast<std::uint16_t>(count)}}});
+    }
+  }
+  if (scripts.size() < 2) throw UsageError(quoted(text) + " names one node, as in 12,1 for two");
+  return scripts;
+}
+
 std::vector<std::vector<Wish>> parse_visits(std::string_view text, std::uint64_t groups) {
   std::vector<std::vector<Wish>> scripts(groups);
   for (auto part : split(text, ',')) {

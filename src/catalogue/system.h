@@ -34,6 +34,9 @@ Setup make_setup(const Info& info, const System& system);
 // The same for each rooted tree of that size.
 std::vector<Setup> make_setups_of_all_trees(const Info& info, const System& system);
 
+// How many permits each node asks for, one request after the other: "12,1,-". Throws UsageError.
+std::vector<std::vector<Wish>> parse_counts(std::string_view text);
+
 // What each process of a room asks for, one list a process: "00,11" or "0.12,3". The first nodes
 // are managers and ask for nothing. Throws UsageError.
 std::vector<std::vector<Wish>> parse_visits(std::string_view text, std::uint64_t groups);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <span>
 #include <vector>
 
@@ -23,17 +24,22 @@ class Events {
   explicit Events(const Options& options)
       : options_(options), wishes_(options), n_(options.setup.size()) {}
 
-  // The start of a node is not a transition: the first world is the one after all starts.
-  Block<P> first_world() const {
+  [[nodiscard]] std::size_t first_worlds() const {
+    return std::max<std::size_t>(1, options_.starts.size());
+  }
+  // The start of a node is not a transition: a first world is the one after all starts.
+  Block<P> first_world(std::size_t number = 0) const {
+    const auto& holdings = options_.starts.empty() ? options_.holdings : options_.starts[number];
     std::vector<P> nodes;
     std::vector<User> users(n_);
     for (std::size_t i = 0; i < n_; ++i) {
-      nodes.push_back(P::resume(options_.setup, NodeId{i}, options_.holdings));
+      nodes.push_back(P::resume(options_.setup, NodeId{i}, holdings));
       if (has_users(P::info.primitive)) users[i].left = wishes_.requests_of(NodeId{i});
     }
     Outside<P> outside;
     outside.monitor.begin(options_.setup);
-    for (const auto& holding : options_.holdings) {
+    if constexpr (P::info.ordered) outside.monitor.expect_order();
+    for (const auto& holding : holdings) {
       users[holding.seat.index()].inside = true;
       outside.monitor.hold(holding);
     }
@@ -80,7 +86,9 @@ class Events {
       const auto& user = world.users[i];
       bool may_release = user.inside;
       if constexpr (HasViews<P>) may_release &= P::may_release(world.snapshot(), NodeId{i});
-      if (may_release)
+      if constexpr (Divisible<P>) {
+        add_releases(world, index, add);
+      } else if (may_release)
         add({.kind = InputKind::release, .index = index, .fault = options_.staying}, NodeId{i},
             {.kind = InputKind::release});
       if constexpr (HasViews<P>) {
@@ -135,6 +143,25 @@ class Events {
  private:
   using Message = typename P::Message;
   using InputKind = typename Input<Message>::Kind;
+
+  // Of any part of what the node holds.
+  template <class Add>
+  void add_releases(const WorldView<P>& world, std::uint16_t index, const Add& add) {
+    boost::container::static_vector<std::uint32_t, 16> held, some;
+    world.outside->monitor.for_each_of(NodeId{index},
+                                       [&](std::uint32_t unit) { held.push_back(unit); });
+    for (std::uint32_t part = 1; part < (1U << held.size()); ++part) {
+      some.clear();
+      std::uint16_t units = 0;
+      for (std::size_t i = 0; i < held.size(); ++i) {
+        if (((part >> i) & 1U) == 0) continue;
+        some.push_back(held[i]);
+        units = static_cast<std::uint16_t>(units | (1U << held[i]));
+      }
+      add({InputKind::release, index, units, options_.staying}, NodeId{index},
+          {.kind = InputKind::release, .units = {some.data(), some.size()}});
+    }
+  }
 
   // Those who are dead from the start.
   void bury(Block<P>& block) const {
@@ -301,11 +328,7 @@ class Events {
       if constexpr (!HasViews<P>) user.wish = successor.action.other;
       if (!options_.forever) --user.left;
     }
-    if (input.kind == InputKind::release) {
-      user.inside = false;
-      user.who_is_inside = 0;
-      monitor.leave(successor.at);
-    }
+    if (input.kind == InputKind::release) give_back(successor, input);
     if constexpr (HasViews<P>) {
       through_views(successor, input);
     } else {
@@ -322,6 +345,19 @@ class Events {
       if constexpr (HasViews<P>) let_in(successor);
     }
     successor.node_hash = hash_node(successor.at, successor.node, user);
+  }
+
+  static void give_back(Successor<P>& successor, const Input<Message>& input) {
+    auto& user = successor.user;
+    auto& monitor = successor.outside.monitor;
+    user.inside = false;
+    user.who_is_inside = 0;
+    if constexpr (Divisible<P>) {
+      for (auto unit : input.units) monitor.give_back(unit);
+      monitor.for_each_of(successor.at, [&](std::uint32_t) { user.inside = true; });
+    } else {
+      monitor.leave(successor.at);
+    }
   }
 
   // The same where nodes live through views, and may have several users.

@@ -66,13 +66,9 @@ class Explorer : private Search {
   // ---- exploration
 
   void explore() {
-    frontier_.push(events_.first_world());
-    table_.insert(options_.forever ? renumbered_fingerprint(frontier_.back(), options_.channels)
-                                   : fingerprint(frontier_.back(), options_.channels));
-    add_world(no_world, 0, census(frontier_.back()));
-    judge_world(frontier_.back(), 0);
+    for (std::size_t i = 0; i < events_.first_worlds(); ++i) begin_at(i);
     World expanded = 0;
-    next_level_ = 1;
+    next_level_ = static_cast<World>(table_.size());
     while (!frontier_.empty()) {
       if (expanded == next_level_) {
         if (!finding_.property.empty()) break;
@@ -85,6 +81,16 @@ class Explorer : private Search {
       if (look && !within_limits(expanded, frontier_.bytes())) break;
     }
     if (!finding_.property.empty()) report();
+  }
+
+  void begin_at(std::size_t start) {
+    frontier_.push(events_.first_world(start));
+    const auto [world, fresh] =
+        table_.insert(options_.forever ? renumbered_fingerprint(frontier_.back(), options_.channels)
+                                       : fingerprint(frontier_.back(), options_.channels));
+    TURNO_ASSERT(fresh);
+    add_world(no_world, static_cast<Edge>(start), census(frontier_.back()));
+    judge_world(frontier_.back(), world);
   }
 
   void expand(const WorldView<P>& world, World number) {
@@ -219,7 +225,7 @@ class Explorer : private Search {
   void write_trace() {
     const auto path = path_to_finding();
     result_.cycle_from = path.size();
-    replayed_ = events_.first_world();
+    replayed_ = events_.first_world(start_of_finding());
     for (auto edge : path) result_.trace.push_back(replay_step(edge));
     for (std::size_t i = 0; i < cycle_.worlds.size(); ++i)
       result_.trace.push_back(replay_step_to(cycle_.worlds[(i + 1) % cycle_.worlds.size()]));
@@ -260,6 +266,8 @@ class Explorer : private Search {
       const auto demand = events_.demand(world, action);
       trace.wish = {demand.group, {demand.needs.begin(), demand.needs.end()}};
     }
+    if constexpr (Divisible<P>)
+      if (action.kind == InputKind::release) trace.detail = numbers_of(action.other);
     if (action.kind == InputKind::suspect) trace.about = NodeId{action.other};
     if constexpr (HasTimers<P>)
       if (action.kind == InputKind::expire) trace.detail = std::string(P::timers[action.other]);
@@ -275,6 +283,12 @@ class Explorer : private Search {
     return trace;
   }
 
+  static std::string numbers_of(std::uint32_t bits) {
+    std::string text;
+    for (std::uint32_t i = 0; bits >> i != 0; ++i)
+      if (((bits >> i) & 1U) != 0) text += (text.empty() ? "" : ", ") + std::to_string(i);
+    return text;
+  }
   static std::string choice_name(const P& node, std::uint32_t choice) {
     if constexpr (requires { node.choice_name(choice); }) {
       return node.choice_name(choice);

@@ -59,7 +59,9 @@ struct Options {
   bool overlapping = false;       // a user may ask again before it has been served
   NodeSet requesters;             // empty: everybody
   std::vector<Holding> holdings;  // who is inside at the start, with what
-  NodeSet dead;                   // who has crashed before the start, and nobody knows it yet
+  // Instead: several first worlds, explored together.
+  std::vector<std::vector<Holding>> starts;
+  NodeSet dead;  // who has crashed before the start, and nobody knows it yet
   // What each node asks for, one wish a request. Empty: `requests` times nothing in particular.
   std::vector<std::vector<Wish>> scripts;
   // What a request may ask for, one list a node (a single list: for all). Each request asks for any

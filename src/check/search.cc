@@ -56,7 +56,17 @@ void Search::judge_starvation() {
 
 // Whether the wishes allow it: two of one group, or more permits than one.
 bool Search::two_may_be_inside(Primitive primitive) const {
-  if (primitive == Primitive::semaphore) return options_.setup.permits > 1;
+  if (primitive == Primitive::semaphore) {
+    // Those who ask for least of all their requests.
+    std::vector<std::uint32_t> least(2, options_.scripts.empty() ? 1 : options_.setup.permits);
+    for (const auto& script : options_.scripts) {
+      auto most_modest = options_.setup.permits;
+      for (const auto& wish : script) most_modest = std::min(most_modest, wish.demand().permits());
+      if (!script.empty()) least.push_back(most_modest);
+    }
+    std::sort(least.begin(), least.end());
+    return least[0] + least[1] <= options_.setup.permits;
+  }
   if (primitive != Primitive::room) return false;
   const auto& capacity = options_.setup.room.capacity;
   std::vector<std::uint32_t> groups;  // of each script, once
@@ -142,6 +152,13 @@ std::vector<Search::Edge> Search::path_to_finding() const {
     edges.push_back(origins_[world].edge);
   std::reverse(edges.begin(), edges.end());
   return edges;
+}
+
+std::size_t Search::start_of_finding() const {
+  if (finding_.world == no_world) return 0;
+  auto world = finding_.world;
+  while (origins_[world].world != no_world) world = origins_[world].world;
+  return origins_[world].edge;
 }
 
 }  // namespace turno::check

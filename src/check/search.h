@@ -47,7 +47,7 @@ class Search {
     Edge edge;    // by which of its actions
   };
 
-  // Enters a world reached by an edge of another (of no_world: the first one).
+  // Enters a world reached by an edge of another (of no_world: a first one, with this number).
   void add_world(World from, Edge edge, const Census& census);
 
   void found(Finding finding);
@@ -60,6 +60,8 @@ class Search {
   bool within_limits(std::size_t expanded, std::size_t frontier_bytes);
   // The actions from the first world to the finding.
   [[nodiscard]] std::vector<Edge> path_to_finding() const;
+  // Which of the first worlds that is.
+  [[nodiscard]] std::size_t start_of_finding() const;
   [[nodiscard]] std::uint64_t bytes() const;
 
   const Options options_;

@@ -198,6 +198,7 @@ class Block {
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool full() const { return size_ == worlds_.size(); }
+  [[nodiscard]] std::size_t capacity() const { return worlds_.size(); }
   [[nodiscard]] WorldView<P> operator[](std::size_t i) const {
     const auto begin = i == 0 ? 0 : worlds_[i - 1].flights_end;
     const auto count = worlds_[i].flights_end - begin;
@@ -298,7 +299,7 @@ class Frontier {
     if (++first_ < reading_->size() || written_.empty()) return;
     first_ = 0;
     reading_->clear();
-    free_.push_back(std::move(reading_));
+    if (reading_->capacity() == worlds_in_block) free_.push_back(std::move(reading_));
     reading_ = std::move(written_.front());
     written_.pop_front();
   }
@@ -307,9 +308,14 @@ class Frontier {
     if (written_.empty() || written_.back()->full()) add_block();
     written_.back()->push(before, successor);
   }
+  // Of the first worlds, before all others.
   void push(const Block<P>& first_world) {
-    *reading_ = first_world;
-    first_ = 0;
+    auto block = std::make_unique<Block<P>>(first_world);
+    if (reading_->size() == 0) {
+      reading_ = std::move(block);
+    } else {
+      written_.push_back(std::move(block));
+    }
   }
 
  private:

@@ -30,11 +30,15 @@ struct Need {
   bool operator==(const Need&) const = default;
 };
 
-// A lock or a semaphore asks for nothing but its turn, a room for a group, a reservation for
-// several resources at once. It is a view: what `needs` shows lives as long as the call.
+// A lock asks for nothing but its turn, a semaphore for one permit or (as one need) for several, a
+// room for a group, a reservation for several resources at once. It is a view: what `needs` shows
+// lives as long as the call.
 struct Demand {
   std::uint32_t group = 0;
   std::span<const Need> needs{};
+
+  // Of a semaphore: how many permits.
+  [[nodiscard]] std::uint32_t permits() const { return needs.empty() ? 1 : needs.front().count; }
 };
 
 // The same, kept.

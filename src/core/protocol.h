@@ -40,6 +40,7 @@ struct Info {
   bool voting = false;      // needs quorums
   bool sites = false;       // knows which nodes are near
   bool circulates = false;  // sends messages also when nobody wants in
+  bool ordered = false;     // fences grow over all units together, not only for each
   bool growing = false;     // its numbers grow for ever: an endless run never repeats a state
   Overlap overlap = Overlap::never;
   std::string_view low;   // messages per entry when nobody competes, as a formula
@@ -121,7 +122,8 @@ struct Input {
   Demand demand{};                   // of `request`
   std::uint32_t number = 0;          // which timer expires, which choice is made, which user acts
   bool only_try = false;             // `request`: get in, or be refused
-  Fence fence{};                     // leave_late
+  std::span<const std::uint32_t> units{};  // `release`: these; empty: all
+  Fence fence{};                           // leave_late
 };
 
 // A protocol that lives through crashes, because the members agree on views
@@ -178,6 +180,13 @@ template <class P>
 concept Withdrawable = requires(P node, Effects<typename P::Message>& out) {
   node.withdraw(out);
 };
+// Its node may hold several units at once, and ask for more while it does. It gives back all of
+// them, or some.
+template <class P>
+concept Divisible = requires(P node, std::span<const std::uint32_t> units,
+                             Effects<typename P::Message>& out) {
+  node.release(units, out);
+};
 // It can say of a message that it will ignore it, now and for ever: the checker then takes the
 // message away at once, which makes more worlds equal.
 template <class P>
@@ -229,6 +238,12 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
       }
       break;
     case Kind::release:
+      if constexpr (Divisible<P>) {
+        if (!input.units.empty()) {
+          node.release(input.units, out);
+          break;
+        }
+      }
       node.release(out);
       break;
     case Kind::receive:

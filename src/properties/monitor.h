@@ -98,9 +98,21 @@ class HeldUnits {
     held.holder = node;
     return unit.fence > before ? Complaint{} : not_grown(unit.fence, before, " of " + called);
   }
-  void give_back_all(NodeId node) {
-    for (auto& unit : units_)
-      if (unit.holder == node) unit.holder = nobody;
+  void give_back(std::uint32_t unit) { units_[unit].holder = nobody; }
+  // How many they were.
+  std::uint32_t give_back_all(NodeId node) {
+    std::uint32_t count = 0;
+    for (auto& unit : units_) {
+      if (unit.holder != node) continue;
+      unit.holder = nobody;
+      ++count;
+    }
+    return count;
+  }
+  template <class Visit>
+  void for_each_of(NodeId node, Visit visit) const {
+    for (std::uint32_t i = 0; i < units_.size(); ++i)
+      if (units_[i].holder == node) visit(i);
   }
   [[nodiscard]] Fence last() const {
     Fence last;
@@ -120,37 +132,53 @@ class HeldUnits {
   boost::container::small_vector<Held, 3> units_;
 };
 
-// Never more inside than permits, and nobody shares a permit. A grant that names none only counts.
+// Never more permits in use than there are, and nobody shares one. A grant that names none only
+// counts.
 template <>
 class Monitor<Primitive::semaphore> {
  public:
   void begin(const Setup& setup) { permits_.begin(setup.permits); }
+  // From now on fences must grow over all permits together.
+  void expect_order() { ordered_ = true; }
   void hold(const Holding& holding) {
-    ++inside_;
+    used_ += std::max<std::uint32_t>(1, static_cast<std::uint32_t>(holding.units.size()));
     permits_.hold(holding);
   }
   Complaint enter(const Setup& setup, const Entry& entry) {
-    if (++inside_ > setup.permits)
-      return {"exclusion", std::to_string(inside_) + " nodes are inside at once, with " +
-                               std::to_string(setup.permits) + " permits"};
-    if (entry.units.size() > 1) return {"addressee", "a grant names two permits"};
+    used_ += entry.demand.permits();
+    if (used_ > setup.permits)
+      return {"exclusion", std::to_string(used_) + " permits are in use at once, of " +
+                               std::to_string(setup.permits)};
     nameless_ |= entry.units.empty();
-    return entry.units.empty() ? Complaint{}
-                               : permits_.take(entry.node, entry.units.front(), "permit");
+    if (entry.units.empty()) return {};
+    if (entry.units.size() != entry.demand.permits())
+      return {"addressee", "a grant names " + std::to_string(entry.units.size()) +
+                               " permits, and not as many as were asked for"};
+    const auto before = permits_.last();
+    for (const auto& unit : entry.units)
+      if (auto complaint = permits_.take(entry.node, unit, "permit")) return complaint;
+    const bool grown = entry.fence > before || !ordered_;
+    return grown ? Complaint{} : not_grown(entry.fence, before);
   }
-  void leave(NodeId node) {
-    --inside_;
-    permits_.give_back_all(node);
+  void leave(NodeId node) { used_ -= std::max<std::uint32_t>(1, permits_.give_back_all(node)); }
+  void give_back(std::uint32_t permit) {
+    --used_;
+    permits_.give_back(permit);
   }
-  [[nodiscard]] std::size_t inside() const { return inside_; }
+  template <class Visit>
+  void for_each_of(NodeId node, Visit visit) const {
+    permits_.for_each_of(node, visit);
+  }
+  [[nodiscard]] std::size_t inside() const { return used_; }
   [[nodiscard]] Fence last() const { return std::max(permits_.last(), Fence{nameless_ ? 1U : 0U}); }
-  [[nodiscard]] auto fields() const { return std::tie(permits_, nameless_, inside_); }
+  [[nodiscard]] auto fields() const { return std::tie(permits_, nameless_, used_); }
   bool operator==(const Monitor&) const = default;
 
  private:
   HeldUnits permits_;
+  bool ordered_ = false;
   bool nameless_ = false;  // somebody got a permit without a name
-  std::uint32_t inside_ = 0;
+  std::uint32_t used_ = 0;
 };
 
 // Never two groups inside, and of one group never more than its capacity. Those of one session

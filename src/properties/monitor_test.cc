@@ -45,6 +45,27 @@ TEST(SemaphoreMonitor, CountsPermitsAndKeepsThemApart) {
   EXPECT_EQ(enter(c, 2, 9).property, "addressee");
 }
 
+TEST(SemaphoreMonitor, KnowsSeveralPermitsOfANodeAndTheirOrder) {
+  turno::Setup setup;
+  setup.permits = 3;
+  auto monitor = watching<Primitive::semaphore>(setup);
+  monitor.expect_order();
+  const auto enter = [&](NodeId node, std::uint16_t wanted, std::vector<Unit> units) {
+    const Need need{0, wanted};
+    return monitor.enter(setup, {.node = node,
+                                 .demand = {.needs = {&need, 1}},
+                                 .fence = units.front().fence,
+                                 .units = units});
+  };
+  EXPECT_FALSE(enter(a, 2, {{0, fence(2)}, {1, fence(2)}}));
+  EXPECT_EQ(monitor.inside(), 2U);
+  monitor.give_back(0);
+  EXPECT_EQ(enter(b, 1, {{0, fence(3)}, {2, fence(3)}}).property, "addressee");
+  monitor.leave(b);
+  EXPECT_EQ(enter(b, 1, {{2, fence(1)}}).property, "fence");
+  EXPECT_EQ(enter(c, 2, {{0, fence(4)}, {1, fence(4)}}).property, "exclusion");
+}
+
 TEST(RoomMonitor, KeepsGroupsApartAndSessionsInOrder) {
   turno::Setup setup;
   setup.room.capacity = {9, 2};

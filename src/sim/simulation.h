@@ -58,6 +58,7 @@ class Simulation : private Engine<P, SimulationEvent<P>> {
     if constexpr (Costed<P>)
       if (network_.sited()) costs_.emplace(options.setup.size(), options.sites.printed_clocks);
     monitor_.begin(options.setup);
+    if constexpr (P::info.ordered) monitor_.expect_order();
     if constexpr (KnowsSuspects) suspects_.resize(nodes_.size());
   }
 

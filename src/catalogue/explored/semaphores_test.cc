@@ -304,8 +304,9 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(RefutedSemaphores, CoverEveryDeparture) {
-  testing::expect_all_refuted(
-      refutations, [](const Info& info) { return info.primitive == Primitive::semaphore; });
+  testing::expect_all_refuted(refutations, [](const Info& info) {
+    return info.primitive == Primitive::semaphore && info.name != "k-out-of-m";
+  });
 }
 
 // Two inside because a request was delivered twice: six million worlds.

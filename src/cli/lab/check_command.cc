@@ -185,6 +185,8 @@ std::string requests_text(const Request& request, const Info& info, const check:
   if (!has_users(info.primitive)) return "";
   if (info.primitive == Primitive::room) return request.primitive.room.text() + ", ";
   if (options.forever) return "requests for ever, ";
+  if (const auto& counts = request.primitive.semaphore.counts; !counts.empty())
+    return "requests for " + counts + " permits, ";
   return fmt::format("{} request{} each, ", options.requests, options.requests == 1 ? "" : "s");
 }
 
@@ -283,6 +285,7 @@ check::Result combined(const std::vector<check::Result>& results) {
 int run_check(Request request) {
   const auto chosen = choose(request);
   const auto& algorithm = *chosen.algorithm;
+  request.primitive.semaphore.count_nodes(algorithm, request.system);
   request.primitive.room.count_nodes(algorithm, request.system);
   request.primitive.reservation.count_nodes(request.system, request.nodes_given);
   auto options = make_options(request, algorithm);
@@ -294,6 +297,7 @@ int run_check(Request request) {
   for (const auto& setup : setups) {
     options.setup = setup;
     request.primitive.apply(algorithm, options.setup);
+    request.primitive.semaphore.apply(algorithm, options);
     request.primitive.room.apply(algorithm, options);
     request.primitive.reservation.apply(algorithm, options);
     request.primitive.election.apply(algorithm, options);
@@ -352,6 +356,7 @@ void add_check(Command app, Job& job) {
   command.add_option("--requesters", request->requesters, "Who asks, as in 0-2,4 (default: all)");
   command.add_option("--holder", request->holder, "Who is inside at the start (default: nobody)");
   request->primitive.add_to(command);
+  request->primitive.semaphore.add_to_check(command);
   request->primitive.room.add_to_check(command);
   request->primitive.reservation.add_to_check(command);
   request->primitive.election.add_to_check(command);

@@ -83,7 +83,7 @@ TEST(CheckedSemaphore, NamesTheSlotInACounterexample) {
   const auto outcome =
       turno("check robust-k --nodes 2 --direct --false-suspicions 1 --property exclusion");
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.output, HasSubstr("2 nodes are inside at once, with 1 permits"));
+  EXPECT_THAT(outcome.output, HasSubstr("2 permits are in use at once, of 1"));
   EXPECT_THAT(outcome.output, HasSubstr("1 suspects 0, enters (unit 0 fence 3)"));
 }
 

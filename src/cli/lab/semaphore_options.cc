@@ -4,6 +4,7 @@
 
 #include "catalogue/system.h"
 #include "cli/lab/workload_options.h"
+#include "protocols/kmutex/k_out_of_m.h"
 #include "protocols/kmutex/robust_k.h"
 
 namespace turno::cli {
@@ -11,6 +12,9 @@ namespace turno::cli {
 using namespace protocols;
 
 namespace {
+
+constexpr std::size_t most_permits = 65'535;
+constexpr std::uint32_t most_explored_permits = 16;
 
 Detector detector_named(const std::string& name) {
   if (name == "told") return Detector::told;
@@ -32,7 +36,9 @@ bool has_detector(const Setup& setup) {
 }
 
 void SemaphoreOptions::add_to(Command command) {
-  command.add_option("--permits", permits, "Semaphores: how many may be inside (default: 1)");
+  command.add_option("--permits", permits, "Semaphores: how many there are (default: 1)");
+  command.add_flag("--plain", plain,
+                   "k-out-of-m: also answer requests for more than can be free meanwhile");
   command.add_option(
       "--threshold", threshold,
       "robust-k: live (the dead need not answer) or fixed (suspicions may be false)");
@@ -54,6 +60,52 @@ void SemaphoreOptions::add_to(Command command) {
                      "robust-k: who has not answered a test so long is dead (default: 40ms)");
 }
 
+void SemaphoreOptions::add_to_check(Command command) {
+  command.add_option("--counts", counts,
+                     "k-out-of-m: how many permits each node asks for, one digit a request, as in "
+                     "12,1 (default: one each)");
+  command.add_flag("--apart", apart, "k-out-of-m: who holds permits does not ask for more");
+}
+
+void SemaphoreOptions::add_to_sim(Command command) {
+  command.add_option("--count", count, "k-out-of-m: permits that a request asks for (default: 1)");
+}
+
+void SemaphoreOptions::count_nodes(const Algorithm& algorithm, System& system) const {
+  if (!algorithm.abilities.parts && (plain || apart || count || !counts.empty()))
+    throw UsageError(
+        std::string(algorithm.info.name) +
+        " gives a node one thing at a time: --count, --counts, --apart and --plain are "
+        "for k-out-of-m");
+  if (!counts.empty()) system.nodes = parse_counts(counts).size();
+}
+
+void SemaphoreOptions::apply(const Algorithm& algorithm, check::Options& options) const {
+  if (!algorithm.abilities.parts) return;
+  const auto permits_here = options.setup.permits;
+  if (permits_here > most_explored_permits)
+    throw UsageError("the checker looks at " + std::to_string(most_explored_permits) +
+                     " permits at most, not " + std::to_string(permits_here));
+  options.overlapping = !apart;
+  if (counts.empty()) return;
+  options.scripts = parse_counts(counts);
+  for (const auto& script : options.scripts)
+    for (const auto& wish : script)
+      if (wish.demand().permits() > permits_here)
+        throw UsageError("--counts asks for " + std::to_string(wish.demand().permits()) +
+                         " permits at once, but there are " + std::to_string(permits_here));
+}
+
+void SemaphoreOptions::apply(const Algorithm& algorithm, sim::Options& options) const {
+  if (!algorithm.abilities.parts || !count) return;
+  if (*count < 1 || *count > options.setup.permits)
+    throw UsageError("--count is 1 to the number of permits, here " +
+                     std::to_string(options.setup.permits) + ", not " + std::to_string(*count));
+  options.wish = [wanted = static_cast<std::uint16_t>(*count)](NodeId, Random&) {
+    return Wish{.needs = {{0, wanted}}};
+  };
+}
+
 void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   const std::string name(algorithm.info.name);
   const bool robust = !threshold.empty() || direct || counted || reply_acknowledges || lossy ||
@@ -73,9 +125,12 @@ void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
   const auto nodes = setup.size();
   if (nodes < 2) throw UsageError(name + " is for 2 nodes or more: one alone has nobody to ask");
   setup.permits = permits.value_or(1);
-  if (setup.permits < 1 || setup.permits > nodes)
-    throw UsageError("--permits is 1 to the number of nodes, here " + std::to_string(nodes) +
-                     ", not " + std::to_string(setup.permits));
+  const auto most = algorithm.abilities.parts ? most_permits : nodes;
+  if (setup.permits < 1 || setup.permits > most)
+    throw UsageError("--permits is 1 to " +
+                     (algorithm.abilities.parts ? "" : std::string("the number of nodes, here ")) +
+                     std::to_string(most) + ", not " + std::to_string(setup.permits));
+  setup.configure<KOutOfM::Config>().plain = plain;
   auto& config = setup.configure<RobustK::Config>();
   config.direct = direct;
   config.counted = counted;
@@ -96,6 +151,10 @@ void SemaphoreOptions::apply(const Algorithm& algorithm, Setup& setup) const {
 void SemaphoreOptions::describe(const Algorithm& algorithm, Json& json) const {
   if (algorithm.info.primitive != Primitive::semaphore) return;
   json.add("permits", permits.value_or(1));
+  if (!counts.empty()) json.add("counts", counts);
+  if (count) json.add("count", *count);
+  if (apart) json.add("apart", true);
+  if (plain) json.add("plain", true);
   if (!threshold.empty()) json.add("threshold", threshold);
   if (direct) json.add("direct", true);
   if (counted) json.add("counted", true);

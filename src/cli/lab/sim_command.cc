@@ -319,6 +319,7 @@ int simulate(Request request) {
   if (algorithm.info.primitive == Primitive::election && request.arrivals_given)
     PrimitiveOptions::refuse_users(algorithm.info, {"--arrivals"});
   const bool open = request.workload.arrivals.starts_with("total");
+  request.primitive.semaphore.count_nodes(algorithm, request.system);
   request.primitive.room.count_nodes(algorithm, request.system, open);
   request.primitive.reservation.count_nodes(request.system, request.nodes_given);
   sim::Options options = request.workload.options(request.system.nodes);
@@ -340,6 +341,7 @@ int simulate(Request request) {
     options.seed = system.seed;
     options.setup = make_setup(algorithm.info, system);
     request.primitive.apply(algorithm, options.setup);
+    request.primitive.semaphore.apply(algorithm, options);
     request.primitive.room.apply(algorithm, options);
     request.primitive.reservation.apply(algorithm, options);
     request.primitive.election.apply(algorithm, options);
@@ -377,6 +379,7 @@ void add_sim(Command app, Job& job) {
   request->workload.add_to(command);
   request->workload.add_details_to(command);
   request->primitive.add_to(command);
+  request->primitive.semaphore.add_to_sim(command);
   request->primitive.room.add_to_sim(command);
   request->primitive.reservation.add_to_sim(command);
   request->primitive.election.add_to_sim(command);

@@ -58,7 +58,7 @@ std::string headline(const TraceStep& step) {
     case TraceStep::Kind::request:
       return who + " wants " + wanted(step.wish);
     case TraceStep::Kind::release:
-      return who + " leaves";
+      return who + (step.detail.empty() ? " leaves" : " gives back " + step.detail);
     case TraceStep::Kind::crash:
       return who + " crashes";
     case TraceStep::Kind::join:
