@@ -13,7 +13,7 @@ namespace turno::cli {
 namespace {
 
 constexpr auto description =
-    "turno: locks for processes on one machine or many, by published algorithms that are run,\n"
+    "turno: locks for the processes of one machine, by published algorithms that are run,\n"
     "simulated and checked exhaustively.\n"
     "\n"
     "  turno demo shared-file               see it work: five processes write one file in turns\n"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/commands.h"
 #include "cli/frame/command.h"
 #include "turno/error.h"
@@ -16,8 +17,11 @@ namespace turno::cli {
 struct AskOptions {
   std::vector<std::string> node;
   std::string directory;
-  bool json = false;
+  bool json = false, system = false;
 
+  [[nodiscard]] std::string place() const {
+    return system ? system_place().runtime.string() : directory;
+  }
   void add_to(Command command) {
     command
         .add_option("--node", node,
@@ -26,6 +30,7 @@ struct AskOptions {
         .repeatable();
     command.add_option("--dir", directory,
                        "Directory of the cluster on this machine (default: as for turno up)");
+    command.add_flag("--system", system, "The cluster for all users of this machine");
     command.add_flag("--json", json, "Print JSON");
   }
 };

@@ -147,7 +147,7 @@ bool leaves_within(const NodeQuery& node, std::chrono::milliseconds time) {
 
 int drain(const DrainOptions& options) {
   const auto timeout = parse_duration("--timeout", options.timeout);
-  auto query = NodeQuery::reach(options.node, options.directory);
+  auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto member = find(*query, options.name);
   if (!member) return complain(member.error());

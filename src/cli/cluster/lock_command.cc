@@ -20,12 +20,15 @@
 #include <utility>
 #include <vector>
 
+#include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/commands.h"
 #include "cli/cluster/gaps.h"
 #include "cli/cluster/node_address.h"
 #include "cli/cluster/node_query.h"
 #include "cli/frame/duration.h"
+#include "cli/frame/readable.h"
 #include "cli/process/child.h"
+#include "client/connection.h"
 #include "client/holder.h"
 #include "core/usage_error.h"
 #include "net/fd.h"
@@ -43,14 +46,21 @@ struct LockOptions {
   std::vector<std::string> nodes;
   std::string directory;
   std::uint32_t conflict_status = exit_timeout;
-  bool nonblock = false, quiet = false, verbose = false;
+  bool nonblock = false, quiet = false, verbose = false, system = false;
 };
 
 // Says something to the user, as loudly as was asked for.
 class Voice {
  public:
   explicit Voice(const LockOptions& options) : quiet_(options.quiet), verbose_(options.verbose) {}
-  void error(const std::string& text) const { fmt::print(stderr, "turno: {}\n", text); }
+  // Others have chosen the names in it.
+  void error(const std::string& text) const {
+    std::istringstream lines(text);
+    std::string clean;
+    for (std::string line; std::getline(lines, line);)
+      clean += (clean.empty() ? "" : "\n") + printable(line);
+    fmt::print(stderr, "turno: {}\n", clean);
+  }
   void note(const std::string& text) const {
     if (!quiet_) error(text);
   }
@@ -86,11 +96,10 @@ std::string state_of(const std::string& name, const std::vector<std::string>& ad
       text.erase(std::min(text.find(';'), text.size()));
     }
     const auto& all = waiters->list;
-    const auto us = std::find_if(all.begin(), all.end(),
-                                 [](const auto& each) { return each.client == own_name(); });
-    const auto before = us == all.end() ? 0 : us - all.begin();
-    if (before > 0)
-      text += ", " + std::to_string(before) + (before == 1 ? " waits" : " wait") + " before you";
+    const auto others = std::count_if(all.begin(), all.end(),
+                                      [](const auto& each) { return each.client != own_name(); });
+    if (others > 0)
+      text += ", " + std::to_string(others) + (others == 1 ? " other waits" : " others wait");
     if (!who->holder)
       for (const auto& silent : waiters->gaps.silent) text += "; " + describe(silent);
     return text;
@@ -283,9 +292,9 @@ milliseconds time_to_stop(const LockOptions& options, milliseconds lock_delay, c
   return std::min(asked, longest);
 }
 
-int run_under(const Client& client, Grant& grant, const Request& request,
-              const LockOptions& options, const std::vector<std::string>& command,
-              const Signals& signals, Guard& guard, const Voice& voice) {
+int run_under(Client& client, Grant& grant, const Request& request, const LockOptions& options,
+              const std::vector<std::string>& command, const Signals& signals, Guard& guard,
+              const Voice& voice) {
   const auto kill_after = time_to_stop(options, lock_delay_of(client), voice);
   std::optional<Renewal> renewal;
   if (request.ttl) {
@@ -296,6 +305,11 @@ int run_under(const Client& client, Grant& grant, const Request& request,
     }
   }
   const auto name = std::string(grant.name());
+  // This process may have been stopped since the lock was granted.
+  if (client.catch_up(lock_delay_of(client) / 4); grant.lost()) {
+    voice.note(how_it_was_lost(grant) + "; the command was not started");
+    return exit_lost;
+  }
   bool said = false;
   const auto end = run_command(
       {.arguments = command, .environment = environment_of(client, grant)}, signals,
@@ -340,9 +354,21 @@ Request request_of(const LockOptions& options) {
   return request;
 }
 
-int lock_and_run(const LockOptions& options, const std::vector<std::string>& command) {
-  const Voice voice(options);
+void check(const LockOptions& options) {
+  constexpr std::size_t longest_name = 512;  // as nodes have it
   if (options.name.empty()) throw UsageError("a lock needs a name");
+  if (options.name.size() > longest_name)
+    throw UsageError("the name of a lock has at most 512 bytes, not " +
+                     std::to_string(options.name.size()));
+  for (const auto& node : options.nodes)
+    if (const auto address = client::parse_node_address(node); !address)
+      throw UsageError("--node: " + address.error().message);
+}
+
+int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
+  const Voice voice(options);
+  check(options);
+  if (options.system) options.directory = system_place().runtime.string();
   if (command.empty())
     throw UsageError("lock needs a command to run: turno lock " + options.name + " -- COMMAND");
   const auto request = request_of(options);
@@ -424,6 +450,7 @@ void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
       .repeatable();
   lock.add_option("--dir", options->directory,
                   "Directory of the cluster on this machine (default: as for turno up)");
+  lock.add_flag("--system", options->system, "The cluster for all users of this machine");
   lock.add_flag("-q,--quiet", options->quiet, "Say nothing when the lock is not acquired or lost");
   lock.add_flag("-v,--verbose", options->verbose, "Say what happens");
   lock.exclusive("--nonblock", "--timeout");

@@ -204,7 +204,7 @@ TEST_F(LockCommand, SaysWhoIsInTheWay) {
   EXPECT_TRUE(eventually([&] { return node_.waiting("L") == 1; }));
   const auto second = start({"L", "-v", "true"}, "second");
   EXPECT_TRUE(eventually([&] {
-    return contents("second").find("1 waits before you") != std::string::npos;
+    return contents("second").find("1 other waits") != std::string::npos;
   })) << contents("second");
   EXPECT_THAT(contents("second"), HasSubstr("waiting for lock 'L': held by node node, session"));
   other.grant.release();

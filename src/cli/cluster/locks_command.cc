@@ -98,7 +98,7 @@ std::vector<std::string> row_of(const std::string& name, const Holder& holder) {
 }
 
 int locks(const LocksQuestion& options) {
-  auto query = NodeQuery::reach(options.node, options.directory);
+  auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto held = query->locks();
   if (!held) return complain(held.error());
@@ -137,7 +137,7 @@ std::vector<Json> list_of(const std::vector<WaitingClient>& waiters) {
 }
 
 int waiters(const LockQuestion& options) {
-  auto query = NodeQuery::reach(options.node, options.directory);
+  auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto found = query->waiters(options.name);
   if (!found) return complain(found.error());
@@ -269,8 +269,8 @@ void explain_waiters(const Situation& now) {
   }
   const auto count =
       now.holder ? std::max(now.holder->waiting, now.waiters.size()) : now.waiters.size();
-  fmt::print("\n{} for it, the longest waiting first:\n",
-             count == 1 ? "One waits" : counted(count, "client") + " wait");
+  fmt::print("\n{}:\n", count == 1 ? "One waits for it"
+                                   : counted(count, "client") + " wait for it, the longest first");
   std::size_t position = 0;
   for (const auto& waiter : now.waiters)
     fmt::print("  {}. {}, session {} at {}, for {}\n", ++position,
@@ -296,10 +296,14 @@ void advise(const Situation& now) {
       "\nIt becomes free when its holder unlocks it, disconnects, or lets its time to live run "
       "out.\n");
   if (const auto pid = process_of(*now.holder)) {
+    const auto state = cluster::process_state(*pid);
+    const bool stopped = state == cluster::ProcessState::stopped;
     fmt::print(
-        "The holder is process {0}, on the machine of {1}:\n"
-        "  ps -p {0}       what it is\n  kill {0}        end it; the lock is free then\n",
-        *pid, printable(now.holder->node));
+        "The holder is process {0}{2}, on the machine of {1}:\n  ps -p {0}       what it is\n",
+        *pid, printable(now.holder->node), stopped ? ", which is stopped" : "");
+    if (stopped) fmt::print("  kill -CONT {0}  let it go on\n", *pid);
+    fmt::print("  kill {1}{0}{2}  end it; the lock is free then\n", *pid, stopped ? "-9 " : "",
+               stopped ? "  " : "      ");
   } else if (now.holder_node) {
     fmt::print("The holder calls itself {} and is a client of {} (pid {}, {}).\n",
                named(now.holder->client), printable(now.holder->node), now.holder_node->pid,
@@ -319,7 +323,7 @@ void add_held(Json& json, const Situation& now) {
 }
 
 int why(const LockQuestion& options) {
-  auto query = NodeQuery::reach(options.node, options.directory);
+  auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto now = situation(*query, options.name);
   if (!now) return complain(now.error());

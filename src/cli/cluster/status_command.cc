@@ -12,6 +12,7 @@
 
 #include "cli/cluster/ask_options.h"
 #include "cli/cluster/commands.h"
+#include "cli/cluster/gaps.h"
 #include "cli/cluster/local_members.h"
 #include "cli/cluster/member_output.h"
 #include "cli/cluster/node_query.h"
@@ -26,7 +27,7 @@ namespace {
 using std::chrono::milliseconds;
 
 int members(const AskOptions& options) {
-  auto query = NodeQuery::reach(options.node, options.directory);
+  auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto members = query->members();
   if (!members) return complain(members.error());
@@ -213,7 +214,7 @@ void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector
 }
 
 int status(const AskOptions& options) {
-  auto query = NodeQuery::reach(options.node, options.directory);
+  auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto members = query->members();
   if (!members) return complain(members.error());
@@ -223,7 +224,9 @@ int status(const AskOptions& options) {
   if (!states) return complain(states.error());
   const auto seen = look_at(*members, *states, *info);
   options.json ? print_json(*query, *info, seen) : print_text(*info, seen);
-  return 0;
+  const bool complete =
+      std::all_of(seen.begin(), seen.end(), [](const Seen& each) { return each.info.has_value(); });
+  return complete ? 0 : exit_incomplete;
 }
 
 void add(Command app, Job& job, const char* name, const char* title, const char* example,

@@ -74,9 +74,13 @@ Expected<void> judge(const fs::path& path, const struct stat& status,
   if (!access.group && (mode & (S_IWGRP | S_IWOTH)) != 0)
     return refusal(
         fmt::format("{0} ({1}) can be written by others, who could read the cluster's "
-                    "key and put files of theirs in place: chmod go-w {0}, if nobody "
-                    "has been there yet; else use another directory",
-                    path.string(), described(status)));
+                    "key and put files of theirs in place: {2}use another directory (--dir, "
+                    "TURNO_DIR)",
+                    path.string(), described(status),
+                    // Not of a directory that is everybody's, as /tmp.
+                    (mode & S_ISVTX) != 0
+                        ? ""
+                        : "chmod go-w " + path.string() + ", if nobody has been there yet; else "));
   if (is_on_a_network(path))
     return refusal(path.string() +
                    " is on a network file system, which other machines may share: use a local "
