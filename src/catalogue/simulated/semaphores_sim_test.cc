@@ -111,5 +111,32 @@ TEST(SemaphoreCost, OfTheDetectorIsTheFormula) {
   }
 }
 
+// Known from an independent program, to two decimals.
+TEST(SimulatedKOutOfM, CostsWhatIsKnown) {
+  struct Known {
+    std::size_t nodes, askers;
+    double messages;
+  };
+  for (const auto& [nodes, askers, messages] :
+       {Known{16, 5, 30.00}, Known{16, 10, 36.80}, Known{16, 16, 36.84}, Known{31, 5, 60.00},
+        Known{31, 10, 66.81}, Known{31, 31, 67.02}}) {
+    const auto* semaphore = find_algorithm("k-out-of-m");
+    sim::Options options;
+    options.setup = make_setup(semaphore->info, {.nodes = nodes});
+    options.setup.permits = 5;
+    options.arrivals = sim::parse_arrivals("closed:100ms");
+    options.first = sim::Distribution::constant(900 * ms);
+    options.hold = sim::Distribution::constant(800 * ms);
+    options.delay = sim::Distribution::constant(10 * ms);
+    options.entries = 5000;
+    for (std::size_t i = 0; i < askers; ++i) options.requesters.insert(NodeId{i});
+    const auto result = semaphore->simulate(options);
+    EXPECT_EQ(result.violation, "");
+    EXPECT_NEAR(static_cast<double>(result.messages) / static_cast<double>(result.entries),
+                messages, 0.005)
+        << nodes << " nodes, " << askers << " ask";
+  }
+}
+
 }  // namespace
 }  // namespace turno
