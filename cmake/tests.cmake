@@ -31,7 +31,7 @@ endif()
 
 # Rooms whose test files have no names in common are compiled several files together, which takes
 # half the time. The sanitizers' presets compile each file alone, and so look for shadowed names.
-set(TURNO_TOGETHER net port node client)
+set(TURNO_TOGETHER core sim net cluster registry table port node client)
 
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)

@@ -11,8 +11,6 @@ namespace turno::cluster {
 using namespace protocols;
 namespace {
 
-constexpr NodeId n0{0}, n1{1}, n2{2};
-
 TEST(AUserThatMoves, KeepsItsLockAndItsFence) {
   Cluster<Dir> cluster(3, n0);
   cluster.want(n2);

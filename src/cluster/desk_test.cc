@@ -21,8 +21,6 @@ namespace turno::cluster {
 using namespace protocols;
 namespace {
 
-constexpr NodeId n0{0}, n1{1}, n2{2}, n3{3};
-
 TEST(Desk, IsOpenedByWhoFirstWantsIt) {
   Cluster<Dir> cluster(3, n2);
   EXPECT_TRUE(cluster.idle(n0));

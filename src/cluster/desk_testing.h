@@ -13,6 +13,8 @@
 
 namespace turno::cluster {
 
+inline constexpr NodeId n0{0}, n1{1}, n2{2}, n3{3};
+
 // The members of a view, a user or two of each, and a driver that delivers as the test says.
 // Whoever dies is the last, so that the others keep their numbers.
 template <class P>

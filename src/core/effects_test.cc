@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/node_ids_testing.h"
+
 namespace turno {
 namespace {
 
 using Out = Effects<int>;
-
-constexpr NodeId a{0}, b{1};
 
 TEST(Effects, AreEmptyAtFirst) {
   const Out out;

@@ -123,6 +123,7 @@ TEST_F(DrainTest, AClientThatMovesKeepsItsLocks) {
   const auto fence = before.lock("a");
   before.lock("b");
   waiter.send("LOCK a");
+  std::this_thread::sleep_for(300ms);
   drain(2);
   EXPECT_EQ(before.read_text(), draining(2));
   const auto ticket = after.call("SESSION INHERIT").text;
@@ -130,6 +131,11 @@ TEST_F(DrainTest, AClientThatMovesKeepsItsLocks) {
   EXPECT_EQ(before.ask("UNLOCK a"), "0") << "it lets go of it where it is now";
   EXPECT_TRUE(is_gone());
   EXPECT_EQ(after.call("SESSION HELD").elements.size(), 2U);
+  const auto who = caller(1).call("WHO a");
+  for (std::size_t i = 0; i + 1 < who.elements.size(); i += 2)
+    if (who.elements[i].text == "held_ms") {
+      EXPECT_GE(who.elements[i + 1].integer, 300) << "it has been held all the time";
+    }
   EXPECT_EQ(after.ask("RENEW a 60000 " + std::to_string(fence)), "1");
   EXPECT_TRUE(waiter.is_silent(100ms));
   EXPECT_EQ(after.ask("UNLOCK a " + std::to_string(fence)), "1");

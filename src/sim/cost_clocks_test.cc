@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "core/node_ids_testing.h"
+
 namespace turno::sim {
 namespace {
-
-constexpr NodeId a{0}, b{1}, c{2};
 
 TEST(CriticalPath, IsTheLongestChain) {
   CriticalPath left, right, end;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "core/node_ids_testing.h"
+
 namespace turno::sim {
 namespace {
 
-constexpr NodeId a{0}, b{1}, c{2};  // a and b in one site, c in another
+// Here a and b are in one site, c in another.
 
 Options two_sites() {
   Options options;

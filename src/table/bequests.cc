@@ -1,5 +1,6 @@
 #include "table/bequests.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "table/lock_table.h"
@@ -13,11 +14,12 @@ void encode(wire::Writer& out, const Will& will) {
     out.bytes(bequest.lock);
     out.varint(bequest.fence.value);
     out.varint(static_cast<std::uint64_t>(bequest.ttl.count()));
+    out.varint(static_cast<std::uint64_t>(bequest.held.count()));
   }
 }
 
 std::optional<Will> decode_will(wire::Reader& in) {
-  constexpr std::uint64_t longest_ttl = std::uint64_t{1000} * 3600 * 24 * 366;
+  constexpr std::uint64_t longest_time = std::uint64_t{1000} * 3600 * 24 * 366;
   Will will;
   will.ticket = in.bytes();
   const auto count = in.varint();
@@ -27,10 +29,12 @@ std::optional<Will> decode_will(wire::Reader& in) {
     bequest.lock = in.bytes();
     bequest.fence = Fence{in.varint()};
     const auto ttl = in.varint();
+    const auto held = in.varint();
     if (!in.ok() || bequest.lock.empty() || bequest.lock.size() > LockTable::longest_name ||
-        bequest.fence == Fence{} || ttl > longest_ttl)
+        bequest.fence == Fence{} || ttl > longest_time)
       return {};
     bequest.ttl = std::chrono::milliseconds(ttl);
+    bequest.held = std::chrono::milliseconds(std::min(held, longest_time));
     will.bequests.push_back(std::move(bequest));
   }
   if (in.remaining() != 0) return {};

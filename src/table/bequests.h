@@ -14,7 +14,8 @@ namespace turno::table {
 struct Bequest {
   std::string lock;
   Fence fence;
-  std::chrono::milliseconds ttl{0};  // that is left; 0: it has none
+  std::chrono::milliseconds ttl{0};   // that is left; 0: it has none
+  std::chrono::milliseconds held{0};  // for so long
 
   bool operator==(const Bequest&) const = default;
 };

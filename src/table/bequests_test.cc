@@ -20,7 +20,7 @@ std::optional<Will> read(std::string_view bytes) {
   return decode_will(in);
 }
 
-const Will will{"ticket", {{"a", Fence{17}, 0ms}, {"b", Fence{1}, 2500ms}}};
+const Will will{"ticket", {{"a", Fence{17}, 0ms}, {"b", Fence{1}, 2500ms, 7ms}}};
 
 TEST(Will, IsReadAsItWasWritten) { EXPECT_EQ(read(bytes_of(will)), will); }
 

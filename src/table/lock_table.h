@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +21,7 @@
 #include "cluster/rendezvous.h"
 #include "cluster/view.h"
 #include "net/log.h"
+#include "table/bequests.h"
 #include "table/engine.h"
 #include "table/entry.h"
 #include "table/statistics.h"
@@ -95,12 +97,13 @@ class LockTable {
   // Takes the lock away from whoever holds it with this fence.
   bool take_back(std::string_view name, Fence fence, std::string_view reason);
   // An owner that moves to another node, because this one leaves: its lock stays as it is until
-  // this node is gone, and its owner lets go of it there. False: it does not hold it so.
-  bool bequeath(std::string_view name, const Owner& owner, Fence fence);
+  // this node is gone, and its owner lets go of it there. Since when it has it; nothing: it does
+  // not hold it so.
+  std::optional<Clock::time_point> bequeath(std::string_view name, const Owner& owner, Fence fence);
   // The other node did not want it.
   void reclaim(std::string_view name, const Owner& owner, Fence fence);
   // What the owner holds at that member, it holds here once that one is gone. False: cannot be.
-  bool inherit(std::string_view name, const Owner& owner, Fence fence, std::uint64_t member);
+  bool inherit(const Bequest& bequest, const Owner& owner, std::uint64_t member);
   // And the member that it comes from is not gone yet.
   [[nodiscard]] bool inherits(std::string_view name, const Owner& owner);
   // It stays where it is after all.

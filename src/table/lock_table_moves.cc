@@ -5,15 +5,17 @@
 
 namespace turno::table {
 
-bool LockTable::bequeath(std::string_view name, const Owner& owner, Fence fence) {
+std::optional<Clock::time_point> LockTable::bequeath(std::string_view name, const Owner& owner,
+                                                     Fence fence) {
   const Locked locked(*this);
   auto* entry = find(name);
-  if (entry == nullptr || entry->owner != &owner || entry->fence != fence) return false;
+  if (entry == nullptr || entry->owner != &owner || entry->fence != fence) return {};
   const auto result =
       engine_->step(*entry, stage_, {.kind = Event::Kind::bequeath, .fence = fence});
   if (result.done) entry->owner = &moved_;
   carry_out(*entry, result, true);
-  return result.done;
+  if (!result.done) return {};
+  return entry->held_since;
 }
 
 void LockTable::reclaim(std::string_view name, const Owner& owner, Fence fence) {
@@ -29,18 +31,17 @@ bool LockTable::inherits(std::string_view name, const Owner& owner) {
   return find_inherited(name, owner, {}) != nullptr;
 }
 
-bool LockTable::inherit(std::string_view name, const Owner& owner, Fence fence,
-                        std::uint64_t member) {
+bool LockTable::inherit(const Bequest& bequest, const Owner& owner, std::uint64_t member) {
   const Locked locked(*this);
   if (ended_) return false;
-  auto& entry = find_or_make(name);
+  auto& entry = find_or_make(bequest.lock);
   const auto result = engine_->step(entry, stage_,
                                     {.kind = Event::Kind::inherit,
                                      .user = reinterpret_cast<std::uintptr_t>(&owner),
-                                     .fence = fence});
+                                     .fence = bequest.fence});
   if (result.done) {
-    entry.inheritance = std::make_unique<Inheritance>(Inheritance{&owner, fence, member});
-    entry.held_since = Clock::now();
+    entry.inheritance = std::make_unique<Inheritance>(Inheritance{&owner, bequest.fence, member});
+    entry.held_since = Clock::now() - bequest.held;
   }
   carry_out(entry, result, true);
   return result.done;

@@ -139,8 +139,8 @@ TEST(FrameReader, RefusesWhatIsNoFrame) {
 
 TEST(FrameReader, SaysBothVersions) {
   // At once: the rest of the frame need not come.
-  EXPECT_EQ(read(with_length(100, "\x01")).error, "a frame of version 1; this is version 3");
-  EXPECT_EQ(read(with_length(100, "\xff")).error, "a frame of version 255; this is version 3");
+  EXPECT_EQ(read(with_length(100, "\x01")).error, "a frame of version 1; this is version 4");
+  EXPECT_EQ(read(with_length(100, "\xff")).error, "a frame of version 255; this is version 4");
 }
 
 TEST(FrameReader, StaysInItsError) {

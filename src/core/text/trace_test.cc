@@ -5,12 +5,12 @@
 
 #include <array>
 
+#include "core/node_ids_testing.h"
+
 namespace turno {
 namespace {
 
-constexpr NodeId a{0}, b{1};
-
-struct Letter {
+struct Postcard {
   enum class Kind : std::uint8_t { request, token } kind = Kind::request;
   Fence fence;
   static constexpr std::array<std::string_view, 2> kinds = {"request", "token"};
@@ -18,8 +18,8 @@ struct Letter {
   [[nodiscard]] auto fields() const { return std::tie(kind, fence); }
 };
 
-const TraceMessage request = trace_message(b, a, Letter{});
-const TraceMessage token = trace_message(a, b, Letter{Letter::Kind::token, Fence::at(1, 3)});
+const TraceMessage request = trace_message(b, a, Postcard{});
+const TraceMessage token = trace_message(a, b, Postcard{Postcard::Kind::token, Fence::at(1, 3)});
 
 TraceStep asks() {
   return {.time_ns = 10, .kind = TraceStep::Kind::request, .node = b, .sends = {request}};

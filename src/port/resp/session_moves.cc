@@ -24,10 +24,13 @@ std::vector<table::Bequest> Session::bequeath() {
   for (const auto& holding : holdings()) {
     if (bequests.size() == table::most_bequests) break;
     auto& held = held_.find(holding.name)->second;
-    if (held.moving || !host_.locks().bequeath(holding.name, owner_, holding.fence)) continue;
+    if (held.moving) continue;
+    const auto since = host_.locks().bequeath(holding.name, owner_, holding.fence);
+    if (!since) continue;
     held.moving = true;
     host_.loop().cancel(held.ttl);
-    bequests.push_back({holding.name, holding.fence, holding.ttl});
+    bequests.push_back({holding.name, holding.fence, holding.ttl,
+                        std::chrono::floor<std::chrono::milliseconds>(Clock::now() - *since)});
   }
   return bequests;
 }
@@ -59,8 +62,7 @@ std::string Session::inherit(std::uint64_t member, std::uint64_t number,
   if (held_.size() + waits_.size() + bequests.size() > most_locks)
     return "the session would hold too many locks";
   for (const auto& bequest : bequests) {
-    if (!held_.contains(bequest.lock) &&
-        host_.locks().inherit(bequest.lock, owner_, bequest.fence, member)) {
+    if (!held_.contains(bequest.lock) && host_.locks().inherit(bequest, owner_, member)) {
       auto& held = held_[bequest.lock];
       held.fence = bequest.fence;
       set_ttl(bequest.lock, held, bequest.ttl);

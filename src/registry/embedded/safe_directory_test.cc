@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr uid_t nobody_else = 65534;
 
-std::string refusal(const Expected<void>& result) {
+std::string refused(const Expected<void>& result) {
   if (result) return "fine";
   EXPECT_EQ(result.error().kind, Error::Kind::refused) << result.error().message;
   return result.error().message;
@@ -39,22 +39,22 @@ struct SafeDirectoryTest : testing::Test {
 };
 
 TEST_F(SafeDirectoryTest, IsMadeForItsUserAlone) {
-  EXPECT_EQ(refusal(make_directory(place / "a" / "b")), "fine");
+  EXPECT_EQ(refused(make_directory(place / "a" / "b")), "fine");
   EXPECT_EQ(mode_of(place / "a" / "b"), 0700U);
-  EXPECT_EQ(refusal(make_directory(place / "a" / "b" / "")), "fine");
-  EXPECT_EQ(refusal(check_directory(place / "a" / "b")), "fine");
+  EXPECT_EQ(refused(make_directory(place / "a" / "b" / "")), "fine");
+  EXPECT_EQ(refused(check_directory(place / "a" / "b")), "fine");
   EXPECT_EQ(check_directory(place / "none").error().kind, Error::Kind::absent);
 }
 
 TEST_F(SafeDirectoryTest, MayBeReadButNotWrittenByOthers) {
   ASSERT_TRUE(make_directory(place));
   ::chmod(place.c_str(), 0755);
-  EXPECT_EQ(refusal(make_directory(place)), "fine");
+  EXPECT_EQ(refused(make_directory(place)), "fine");
   for (const mode_t mode : {0775, 0757, 01777}) {
     ::chmod(place.c_str(), mode);
-    EXPECT_THAT(refusal(make_directory(place)),
+    EXPECT_THAT(refused(make_directory(place)),
                 AllOf(HasSubstr(place.string()), HasSubstr("can be written by others"),
-                      HasSubstr("chmod go-w")));
+                      HasSubstr(mode == 01777 ? "in place: use another directory" : "chmod go-w")));
     EXPECT_THAT(summary(join()), HasSubstr("refused: "));
   }
   EXPECT_FALSE(fs::exists(place / "registry.db"));
@@ -63,8 +63,8 @@ TEST_F(SafeDirectoryTest, MayBeReadButNotWrittenByOthers) {
 TEST_F(SafeDirectoryTest, IsNoSymbolicLink) {
   fs::create_directory(folder.path() / "real");
   fs::create_directory_symlink(folder.path() / "real", place);
-  EXPECT_THAT(refusal(make_directory(place)), HasSubstr("is a symbolic link"));
-  EXPECT_THAT(refusal(check_directory(place / "")), HasSubstr("is a symbolic link"));
+  EXPECT_THAT(refused(make_directory(place)), HasSubstr("is a symbolic link"));
+  EXPECT_THAT(refused(check_directory(place / "")), HasSubstr("is a symbolic link"));
   EXPECT_THAT(summary(join()), HasSubstr("is a symbolic link"));
   EXPECT_TRUE(fs::is_empty(folder.path() / "real"));
 }
@@ -73,7 +73,7 @@ TEST_F(SafeDirectoryTest, BelongsToItsUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_TRUE(join());
   ASSERT_EQ(::chown(place.c_str(), nobody_else, 0), 0);
-  EXPECT_THAT(refusal(check_directory(place)),
+  EXPECT_THAT(refused(check_directory(place)),
               AllOf(HasSubstr("nobody:root, mode 0700"), HasSubstr("does not belong to root")));
   EXPECT_THAT(summary(join()), HasSubstr("does not belong to root"));
   EXPECT_THAT(summary(EmbeddedRegistry(place).current()), HasSubstr("does not belong to root"))
@@ -104,15 +104,15 @@ TEST_F(SafeDirectoryTest, ARegistryThatOthersCanReadIsRefused) {
 
 TEST_F(SafeDirectoryTest, OfAGroupHasExactlyItsMode) {
   const DirectoryAccess access{.mode = 02750, .group = ::getegid()};
-  ASSERT_EQ(refusal(make_directory(place, access)), "fine");
+  ASSERT_EQ(refused(make_directory(place, access)), "fine");
   EXPECT_EQ(mode_of(place), 02750U);
   ::chmod(place.c_str(), 0700);
-  EXPECT_THAT(refusal(check_directory(place, access)),
+  EXPECT_THAT(refused(check_directory(place, access)),
               AllOf(HasSubstr("mode 0700"), HasSubstr("chmod 2750")));
-  EXPECT_EQ(refusal(make_directory(place, access)), "fine") << "its owner may open it";
+  EXPECT_EQ(refused(make_directory(place, access)), "fine") << "its owner may open it";
   EXPECT_EQ(mode_of(place), 02750U);
   ::chmod(place.c_str(), 02770);
-  EXPECT_THAT(refusal(make_directory(place, access)), HasSubstr("can be written by others"));
+  EXPECT_THAT(refused(make_directory(place, access)), HasSubstr("can be written by others"));
 }
 
 }  // namespace
