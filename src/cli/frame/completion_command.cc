@@ -104,7 +104,7 @@ void print_fish(const Words& words) {
   const auto& program = words.program;
   fmt::print("complete -c {} -n __fish_use_subcommand -a '{}'\n", program, words.commands);
   for (const auto& [command, of] : words.of) {
-    const auto line = [&](const std::string& rest) {
+    const auto line = [&program, &command = command](const std::string& rest) {
       fmt::print("complete -c {} -n '__fish_seen_subcommand_from {}' {}\n", program, command, rest);
     };
     std::istringstream list(of.words);

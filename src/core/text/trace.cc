@@ -12,6 +12,7 @@ std::string arrow(const TraceMessage& message) {
 
 std::vector<Json> json_messages(const std::vector<TraceMessage>& messages) {
   std::vector<Json> all;
+  all.reserve(messages.size());
   for (const auto& message : messages)
     all.push_back(Json().add_raw("to", to_json(message.to)).add_raw("message", message.json));
   return all;
@@ -27,6 +28,7 @@ std::string wanted(const Wish& wish) {
 
 std::vector<Json> json_needs(const std::vector<Need>& needs) {
   std::vector<Json> all;
+  all.reserve(needs.size());
   for (const auto& need : needs)
     all.push_back(Json().add("type", need.type).add("count", need.count));
   return all;
@@ -34,6 +36,7 @@ std::vector<Json> json_needs(const std::vector<Need>& needs) {
 
 std::vector<Json> json_units(const std::vector<Unit>& units) {
   std::vector<Json> all;
+  all.reserve(units.size());
   for (const auto& unit : units)
     all.push_back(Json().add("unit", unit.number).add("fence", unit.fence));
   return all;

@@ -21,7 +21,7 @@ class Connection final : public net::Stream, public Session::Speaker {
   // Speaks for the session, which is its own.
   Connection(Clients& clients, net::Fd socket, Session& session);
   // A session of its own ends with it.
-  ~Connection();
+  ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
