@@ -57,7 +57,7 @@ void Search::judge_starvation() {
 // Whether the wishes allow it: two of one group, or more permits than one.
 bool Search::two_may_be_inside(Primitive primitive) const {
   if (primitive == Primitive::semaphore) {
-    // Those who ask for least of all their requests.
+    // The smallest requests of the two nodes that have the smallest.
     std::vector<std::uint32_t> least(2, options_.scripts.empty() ? 1 : options_.setup.permits);
     for (const auto& script : options_.scripts) {
       auto most_modest = options_.setup.permits;

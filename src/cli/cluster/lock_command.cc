@@ -32,6 +32,7 @@
 #include "client/holder.h"
 #include "core/usage_error.h"
 #include "net/fd.h"
+#include "table/lock_table.h"
 #include "turno/turno.h"
 
 namespace turno::cli {
@@ -355,11 +356,11 @@ Request request_of(const LockOptions& options) {
 }
 
 void check(const LockOptions& options) {
-  constexpr std::size_t longest_name = 512;  // as nodes have it
+  constexpr auto longest_name = table::LockTable::longest_name;
   if (options.name.empty()) throw UsageError("a lock needs a name");
   if (options.name.size() > longest_name)
-    throw UsageError("the name of a lock has at most 512 bytes, not " +
-                     std::to_string(options.name.size()));
+    throw UsageError("the name of a lock has at most " + std::to_string(longest_name) +
+                     " bytes, not " + std::to_string(options.name.size()));
   for (const auto& node : options.nodes)
     if (const auto address = client::parse_node_address(node); !address)
       throw UsageError("--node: " + address.error().message);
@@ -457,10 +458,10 @@ void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
   lock.footer(
       "\nturno lock NAME [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
       "\nThe command runs without a shell, in a process group of its own. It finds the lock in\n"
-      "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION. Signals are passed on. If the lock "
-      "is\n"
-      "lost, the group gets SIGTERM, and SIGKILL before others can have the lock; if this process\n"
-      "is killed, SIGKILL.\n"
+      "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION, and all locks that it runs under in\n"
+      "TURNO_LOCKS, one a line. Signals are passed on. If the lock is lost, the group gets "
+      "SIGTERM,\n"
+      "and SIGKILL before others can have the lock; if this process is killed, SIGKILL.\n"
       "\nExit status: the command's; 128+n if signal n ended it or the wait; 123 lock lost; 124 "
       "not\n"
       "acquired in time; 125 Turno's own error; 126 command cannot be run; 127 not found; 64 "

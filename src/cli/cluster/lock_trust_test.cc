@@ -274,6 +274,19 @@ TEST_F(LockTrust, ACommandIsNotStartedWhenTheLockIsLostAlready) {
   EXPECT_EQ(contents("started"), "") << outcome.output;
 }
 
+TEST_F(LockTrust, WhyKnowsThatTheHolderIsStopped) {
+  up(1);
+  const auto holder = lock({"L", "--node", socket("node-1")}, "echo x >ready; sleep 60", "holder");
+  ASSERT_TRUE(appears("ready"));
+  ::kill(holder, SIGSTOP);
+  const auto number = std::to_string(holder);
+  EXPECT_THAT(run({"why", "L", "--dir", directory()}).output,
+              ::testing::AllOf(HasSubstr("process " + number + ", which is stopped"),
+                               HasSubstr("kill -CONT " + number), HasSubstr("kill -9 " + number)));
+  ::kill(holder, SIGKILL);
+  EXPECT_EQ(finish(holder, "holder").status, 137);
+}
+
 // The dead whom nobody has buried are no members of the group.
 TEST_F(LockTrust, ALockIsFreeWhenTheWrapperAndItsGroupAreKilled) {
   up(1);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -197,6 +198,46 @@ TEST_F(ClientsLoadTest, FiveHundredClients) {
   callers.clear();
   EXPECT_TRUE(eventually([&] { return cluster_[0].clients() == 0; }));
   EXPECT_EQ(cluster_[0].locks().statistics().holders, 0);
+}
+
+// Some are left for other nodes, the registry and HTTP.
+TEST(Clients, DoNotUseAllDescriptors) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{.rlim_cur = 128, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  TestCluster cluster(1);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  net::LoggedLines lines;
+  std::vector<std::unique_ptr<Caller>> callers;
+  for (int i = 0; i < 96; ++i) {
+    callers.push_back(std::make_unique<Caller>(cluster[0].self().client_address));
+    EXPECT_EQ(callers.back()->ask("PING"), "PONG");
+  }
+  Caller more(cluster[0].self().client_address);
+  EXPECT_EQ(more.read_text(), "-ERR max number of clients reached");
+  EXPECT_THAT(lines.take(), HasSubstr("96 clients are connected: more are refused"));
+  callers.pop_back();
+  EXPECT_TRUE(
+      eventually([&] { return Caller(cluster[0].self().client_address).ask("PING") == "PONG"; }));
+}
+
+// It must not miss that a lock is lost, nor may what it is told fill the memory.
+TEST_F(ClientsLoadTest, WhoDoesNotReadWhatItIsToldIsHungUpOn) {
+  auto one = caller();
+  const auto opened = one.call("SESSION OPEN 60000");
+  const auto join = "SESSION JOIN " + opened.elements[0].text + " " + opened.elements[1].text;
+  auto silent = caller(), talks = caller();
+  EXPECT_EQ(silent.ask(join), "OK");
+  EXPECT_EQ(talks.ask(join), "OK");
+  silent.ask("PSUBSCRIBE *");
+  for (int i = 0; i < 250; ++i)
+    silent.ask("PSUBSCRIBE " + std::string(static_cast<std::size_t>(i) + 2, '*'));
+  net::LoggedLines lines;
+  for (int i = 0; i < 600; ++i)
+    ASSERT_GT(talks.call("LOCK l" + std::to_string(i) + " ASYNC").integer, 0);
+  EXPECT_THAT(lines.take(), HasSubstr("it does not read what it is told: hung up"));
+  EXPECT_EQ(talks.ask("PING"), "PONG");
 }
 
 // Who connects then waits, and the log says why.
