@@ -21,22 +21,22 @@ using Answer = turno::protocols::CoverSearch::Answer;
 std::optional<Cover> anneal(std::size_t n, std::size_t k, std::uint64_t rounds) {
   turno::Random random(n);
   for (std::uint64_t i = 0; i < rounds; ++i)
-    if (auto cover = turno::anneal_cover(n, k, 400'000, random)) return cover;
+    if (auto cover = turno::protocols::anneal_cover(n, k, 400'000, random)) return cover;
   return std::nullopt;
 }
 
 void print_row(std::size_t n, std::uint64_t steps, std::uint64_t rounds) {
   bool minimal = true;
   for (auto k = turno::protocols::smallest_possible_size(n);; ++k) {
-    auto cover = turno::plane_order(n) ? turno::singer_cover(n) : anneal(n, k, rounds);
+    auto cover = turno::protocols::plane_order(n) ? turno::protocols::singer_cover(n) : anneal(n, k, rounds);
     if (!cover) {
-      const auto search = turno::search_cover(n, k, steps);
+      const auto search = turno::protocols::search_cover(n, k, steps);
       if (search.answer == Answer::found) cover = search.cover;
       minimal = minimal && search.answer != Answer::gave_up;
     }
     if (!cover) continue;
     fmt::print("    {{{}, {}, {{", n, minimal);
-    const auto residues = turno::canonical_cover(*cover, n);
+    const auto residues = turno::protocols::canonical_cover(*cover, n);
     for (std::size_t i = 0; i < residues.size(); ++i)
       fmt::print("{}{}", i == 0 ? "" : ", ", residues[i]);
     fmt::print("}}}},\n");
