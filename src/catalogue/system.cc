@@ -174,6 +174,10 @@ std::vector<std::vector<Wish>> parse_counts(std::string_view text) {
     auto& script = scripts.emplace_back();
     if (part == "-") continue;
     for (auto digit : letters(part)) {
+      if (digit == "?" && !script.empty()) {
+        script.back().only_try = true;
+        continue;
+      }
       const auto count = parse_number(digit, text, "permit");
       if (count == 0) throw UsageError("in " + quoted(text) + " a request asks for no permit");
       script.push_back({.needs = {{0, static_cast<std::uint16_t>(count)}}});

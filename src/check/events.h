@@ -98,7 +98,7 @@ class Events {
           add({InputKind::request, index, wish}, NodeId{i},
               {.kind = InputKind::request, .demand = wishes_.demand(NodeId{i}, user.left, wish)});
       }
-      if constexpr (Withdrawable<P>)
+      if constexpr (Withdrawable<P> && !HasViews<P>)
         if (user.waiting > 0 && world.outside->spent.withdrawals < options_.withdrawals)
           add({.kind = InputKind::withdraw, .index = index, .fault = true}, NodeId{i},
               {.kind = InputKind::withdraw});
@@ -202,6 +202,7 @@ class Events {
     const auto& users = options_.users;
     const auto& user = world.users[index];
     const NodeId at{index};
+    if constexpr (Divisible<P>) return add_users_of_permits(world, index, add);
     std::uint32_t idle = 0;
     while (((user.who_waits >> idle) & 1U) != 0 || user.who_is_inside == idle + 1U) ++idle;
     const bool wishes = options_.forever ? wishes_.asks(at) : user.left > 0;
@@ -222,6 +223,27 @@ class Events {
     if (user.lapsed != Fence{})
       add({.kind = InputKind::leave_late, .index = index, .fault = true}, at,
           {.kind = InputKind::leave_late, .fence = user.lapsed});
+  }
+
+  // The same where a member may hold several units: each of its requests is another user's.
+  template <class Add>
+  void add_users_of_permits(const WorldView<P>& world, std::uint16_t index, const Add& add) {
+    const auto& user = world.users[index];
+    const NodeId at{index};
+    const auto number = next_user(at, user);
+    if (user.left > 0 && user.waiting < options_.users.count && is_there(world.nodes[index]))
+      add({InputKind::request, index}, at,
+          {.kind = InputKind::request,
+           .demand = wishes_.demand(at, user.left, 0),
+           .number = number});
+    if (!world.nodes[index].present()) return;
+    for (std::uint16_t i = 0; i < number; ++i)
+      if (((user.who_waits >> i) & 1U) != 0 &&
+          world.outside->spent.withdrawals < options_.withdrawals)
+        add({InputKind::withdraw, index, i, true}, at, {.kind = InputKind::withdraw, .number = i});
+  }
+  [[nodiscard]] std::uint32_t next_user(NodeId at, const User& user) const {
+    return std::uint32_t{wishes_.requests_of(at)} - user.left;
   }
 
   // Crashes, what the living learn of them, each for itself and at any later moment, and returns.
@@ -333,13 +355,17 @@ class Events {
       through_views(successor, input);
     } else {
       count_fault(world, successor, input);
+      if (successor.out.refused()) --user.waiting;  // it only tried
     }
     set_timers(successor);
     if (successor.out.granted()) {
       if (user.waiting > 0) --user.waiting;
       user.inside = true;
+      std::size_t left = user.left + 1U;  // when it asked
+      if constexpr (HasViews<P> && Divisible<P>)
+        left = wishes_.requests_of(successor.at) - successor.out.user();
       successor.complaint = monitor.enter(
-          options_.setup, {successor.at, wishes_.demand(successor.at, user.left + 1U, user.wish),
+          options_.setup, {successor.at, wishes_.demand(successor.at, left, user.wish),
                            *successor.out.granted(), successor.out.units()});
       user.wish = 0;
       if constexpr (HasViews<P>) let_in(successor);

@@ -1,28 +1,7 @@
-// The desk of one thing at one member, through views: the same for every algorithm.
+// The desk of a lock at one member, through views (part.h): which of the member's own users has it,
+// or waits.
 //
-// An algorithm assumes that nobody crashes, so each of its runs, an *instance*, lives inside one
-// view. The thing's home (home.h) gives birth to instances:
-//
-//   - A member that wants in asks the home to `open` the thing; the home answers `opened` with the
-//     instance and who had what at its birth. From then on the algorithm is on its own.
-//   - When the view changes, all members drop what they have and report to the (new) home what
-//     their users have. When everybody has reported, the home gives birth to an instance in which
-//     they have it still: a holder that lives keeps what it holds. Who waits opens it again.
-//   - To forget an idle thing the home *retires* its instance: the same for this thing alone. Who
-//     took part drops it and reports; if nobody has anything and nobody asks, nothing is left.
-//   - What somebody that died may have had, the home keeps for it (escrow): the instance is born
-//     with the home inside, and when the delay is over the home leaves as anybody would.
-//   - A message that cannot be (a peer that errs) costs the instance: it is retired and born again.
-//
-// Fences: the epoch is in the high bits. Within a view an instance counts from the largest count
-// that any instance of this home has reached (Ledger::floor), so forgetting never lets them go
-// back.
-//
-// Not here: names, sockets and time. A driver delivers messages in order and exactly once within a
-// view, and drops those of older views. It feeds a desk by step() alone.
-//
-// Invariants: (1) a member takes part in an instance only after the home told it so; (2) at most
-// one of its users is inside, and only while the member is.
+// Invariant: at most one of its users is inside, and only while the member is.
 #pragma once
 
 #include <algorithm>
@@ -30,46 +9,27 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/desk_event.h"
-#include "cluster/home.h"
-#include "cluster/note.h"
-#include "cluster/rules.h"
+#include "cluster/part.h"
 #include "cluster/turn.h"
-#include "core/assert.h"
-#include "core/protocol.h"
 
 namespace turno::cluster {
 
 template <Protocol P>
-struct Desk {
-  using Message = DeskMessage<typename P::Message>;
-  using Kind = Note::Kind;
-  using Event = DeskEvent;
-  using Out = Outcome<Message>;
-  using Without = Rules::Without;
-  // Of this member's part in the algorithm. `broken`: it waits until the home ends the instance.
-  enum class Phase : std::uint8_t { closed, asked, open, broken };
-
-  // A message of an instance that this member does not know, yet or any more.
-  struct Orphan {
-    NodeId from;
-    Instance instance = 0;
-    typename P::Message inner{};
-    [[nodiscard]] auto fields() const { return std::tie(from, instance, inner); }
-    bool operator==(const Orphan&) const = default;
-  };
+struct Desk : Part<P, Desk<P>, Outcome> {
+  using Base = Part<P, Desk<P>, Outcome>;
+  using typename Base::Event;
+  using typename Base::Kind;
+  using typename Base::Message;
+  using typename Base::Out;
+  using typename Base::Phase;
+  using typename Base::Without;
+  using Granted = std::optional<Fence>;  // the member's turn began
+  using Base::base, Base::home, Base::instance, Base::last, Base::node, Base::orphans, Base::phase;
 
   Turn turn;
   Heir heir;
-  Phase phase = Phase::closed;
   bool left = false;   // the user inside left while there was no instance
   bool noted = false;  // the home has it that this member may be inside
-  Instance instance = 0;
-  std::uint64_t base = 0;  // of the instance's fences
-  std::uint64_t last = 0;  // the count of the last fence granted here in this view
-  P node;
-  Home home;
-  std::vector<Orphan> orphans;
 
   static constexpr std::array<std::string_view, 11> labels = {"turn",  "heir",     "phase",  "left",
                                                               "noted", "instance", "base",   "last",
@@ -131,35 +91,16 @@ struct Desk {
     use(step);
   }
 
-  // A new desk of a thing whose home is here.
-  void begin_home(const Ledger& ledger, bool was_its_home) {
-    home.begin(ledger.unreported, 0, ledger.clears_unknown(was_its_home));
-  }
-  // A new desk that kept messages of an instance before it was known of what that is.
-  void take_orphans(Desk& other) { orphans.swap(other.orphans); }
-
-  [[nodiscard]] bool takes_part_in(Instance other) const {
-    return (phase == Phase::open || phase == Phase::broken) && instance == other;
-  }
-  // The instance in which this member takes part; 0: none.
-  [[nodiscard]] Instance part() const {
-    return phase == Phase::open || phase == Phase::broken ? instance : 0;
-  }
   // Nothing would be lost if this value were thrown away, and a new one made when it is needed.
   [[nodiscard]] bool idle(const Ledger& ledger, const Rules& rules = {}) const {
-    if (phase != Phase::closed || !turn.is_idle() || left || !home.is_idle()) return false;
-    if (heir.user != no_user) return false;
-    // Whether the dead may have had it is remembered while that matters.
-    const bool matters = home.here && ledger.delayed && rules.without != Without::memory;
-    return orphans.empty() && !matters;
+    return this->is_idle_part(ledger, rules) && turn.is_idle() && !left && heir.user == no_user;
   }
 
  private:
-  struct Step {
-    const Context& context;
-    Out& out;
-    std::optional<Fence> granted;  // the member's turn began
-  };
+  friend Base;
+  using Base::perform, Base::spoil, Base::tell_home, Base::takes_part_in, Base::fence_of,
+      Base::deliver_orphans, Base::receive, Base::retire, Base::expire;
+  using typename Base::Step;
 
   // ---- users
 
@@ -311,35 +252,13 @@ struct Desk {
     tell_freed(step);
   }
 
-  void expire(Step& step, [[maybe_unused]] std::uint8_t timer) {
-    if (phase != Phase::open) return;
-    typename P::Out inner;
-    if constexpr (HasTimers<P>) node.expire(timer, inner);
-    perform(step, inner);
-  }
-
-  // What the algorithm wants done.
-  void perform(Step& step, const typename P::Out& inner) {
-    for (const auto& send : inner.sends()) {
-      const Message message{{.kind = Kind::protocol, .instance = instance}, send.message};
-      if (send.to == inner.everyone) {
-        step.out.broadcast(message);
-      } else {
-        step.out.send(send.to, message);
-      }
-    }
-    if constexpr (HasTimers<P>)
-      for (const auto& alarm : inner.alarms()) step.out.arm(alarm.timer, alarm.delay_ns);
+  void take_note(Step& step, const typename P::Out& inner) {
     if (!inner.granted()) return;
     const auto count = base + inner.granted()->count() * fences_per_turn;
     // No fence is left: the users wait, as if others were inside, until the next view.
     if (count >= spent_count) return;
     last = count;
     step.granted = fence_of(step, last);
-  }
-
-  [[nodiscard]] static Fence fence_of(const Step& step, std::uint64_t count) {
-    return Fence::at(step.context.fences_from + step.context.setup->epoch, count);
   }
 
   // Whether what this member has proves that nobody is inside.
@@ -362,12 +281,8 @@ struct Desk {
     turn.asked = asks;
     phase = turn.is_used() || asks ? Phase::asked : Phase::closed;
     left = noted = false;
-    instance = 0;
-    base = 0;
-    node = P{};
-    const bool silent = inquiry == 0 && step.context.rules.collective && report.holdings.empty() &&
-                        !report.clear && !step.context.at_home();
-    if (!silent) tell_home(step, report);
+    this->drop_part();
+    this->tell_report(step, report);
     if (asks) tell_home(step, {.kind = Kind::open});
     if (inquiry == 0 && turn.probing) tell_home(step, {.kind = Kind::probe});
   }
@@ -381,15 +296,7 @@ struct Desk {
     base = note.count;
     if (turn.is_used() && !mine) return spoil(step);  // nobody else can have what is held here
     noted = mine && context.rules.tries;
-    typename P::Out inner;
-    try {
-      const PeerInput guard;
-      node = P::resume(*context.setup, context.self, note.holdings);
-      turno::step(node, Input<typename P::Message>{}, inner);
-    } catch (const Impossible&) {
-      return spoil(step);
-    }
-    perform(step, inner);
+    if (!this->resume(step, *context.setup, note)) return;
     left = false;
     if (mine && !turn.is_used()) take_over(step);
     if (turn.asked && turn.holder == no_user) request(step);
@@ -409,83 +316,6 @@ struct Desk {
       enter(step, turn.trying);
     } else if (!step.context.without(Without::leaving_between)) {
       release(step);
-    }
-  }
-
-  // A message came that cannot be: the home is to end the instance.
-  void spoil(Step& step) {
-    if (phase != Phase::open) return;
-    step.out.spoilt = true;
-    phase = Phase::broken;
-    node = P{};
-    tell_home(step, {.kind = Kind::spoilt, .instance = instance});
-  }
-
-  // ---- messages
-
-  void receive(Step& step, NodeId from, const Note& note) {
-    if (note.kind != Kind::protocol) return receive_note(step, from, note);
-    receive_protocol(step, from, static_cast<const Message&>(note));
-  }
-
-  void receive_note(Step& step, NodeId from, const Note& note) {
-    switch (note.kind) {
-      case Kind::opened:
-        return opened(step, note);
-      case Kind::retire:
-        if (takes_part_in(note.instance)) start_again(step, note.instance, false);
-        return;
-      case Kind::gone:
-        return drop_orphans(note.instance);
-      case Kind::busy:
-        return be_refused(step);
-      case Kind::go:
-        return go(step, note);
-      case Kind::spoilt:
-        if (home.lives() && note.instance == home.instance) retire(step);
-        return;
-      default:
-        return tell_own_home(step, from, note);
-    }
-  }
-
-  void receive_protocol(Step& step, NodeId from, const Message& message) {
-    if (!takes_part_in(message.instance)) return keep(step, from, message);
-    if (phase == Phase::broken) return;
-    typename P::Out inner;
-    try {
-      const PeerInput guard;
-      node.receive(from, message.inner, inner);
-    } catch (const Impossible&) {
-      return spoil(step);
-    }
-    perform(step, inner);
-  }
-
-  // Of an instance that this member does not know it asks the home. The home knows all that live.
-  void keep(Step& step, NodeId from, const Message& message) {
-    if (step.context.at_home() || step.context.without(Without::orphans)) return;
-    const bool asked = std::any_of(orphans.begin(), orphans.end(), [&](const Orphan& other) {
-      return other.instance == message.instance;
-    });
-    // More than any algorithm sends before it is answered.
-    if (orphans.size() >= 64 + 16 * step.context.setup->size())
-      return tell_home(step, {.kind = Kind::spoilt, .instance = message.instance});
-    orphans.push_back({from, message.instance, message.inner});
-    if (!asked) tell_home(step, {.kind = Kind::query, .instance = message.instance});
-  }
-  void drop_orphans(Instance of) {
-    std::erase_if(orphans, [&](const Orphan& other) { return other.instance == of; });
-  }
-  void deliver_orphans(Step& step) {
-    if (orphans.empty() || phase != Phase::open) return;
-    const auto waiting = orphans;
-    const auto now = instance;
-    drop_orphans(now);
-    for (const auto& orphan : waiting) {
-      if (orphan.instance != now) continue;
-      use(step);
-      receive_protocol(step, orphan.from, {{.instance = now}, orphan.inner});
     }
   }
 
@@ -515,44 +345,11 @@ struct Desk {
     if (std::exchange(noted, false)) tell_home(step, {.kind = Kind::freed, .instance = instance});
   }
 
-  // ---- the home
-
-  void tell_home(Step& step, const Note& note) {
-    if (!step.context.at_home()) return step.out.send(step.context.home, {note});
-    receive_note(step, step.context.self, note);
-  }
-  void tell_own_home(Step& step, NodeId from, const Note& note) {
-    Letters letters;
-    const bool used_here = from != step.context.self && !turn.is_idle();
-    home.receive(step.context, from, note, used_here, letters);
-    deliver(step, letters);
-  }
-  void deliver(Step& step, const Letters& letters) {
-    for (const auto& letter : letters) {
-      if (letter.to == step.context.self) {
-        receive_note(step, letter.to, letter.note);
-      } else {
-        step.out.send(letter.to, {letter.note});
-      }
-    }
-  }
-
-  // Forget the thing if nobody uses it, or else begin again.
-  void retire(Step& step) {
-    const auto retired = home.instance;
-    Letters letters;
-    home.retire(step.context, letters);
-    deliver(step, letters);
-    start_again(step, retired, false);
-  }
+  void be_unknown(Step&) {}  // of semaphores only
+  [[nodiscard]] bool is_used_here() const { return !turn.is_idle(); }
 
   void adopt(Step& step, const Event& event) {
-    const bool clear = home.clears(*event.gone);
-    last = 0;
-    orphans.clear();
-    home = {};
-    if (event.missing != nullptr)
-      home.begin(*event.missing, 0, clear || !step.context.ledger->delayed);
+    const bool clear = this->begin_view(step, event);
     if (heir.user != no_user && event.inherits && !step.context.without(Without::heirs))
       come_into(step);
     start_again(step, 0, clear);

@@ -1,7 +1,10 @@
 // What goes into a step of a desk, and what comes out.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "cluster/note.h"
 #include "cluster/turn.h"
@@ -32,10 +35,13 @@ struct DeskEvent {
   };
   Kind kind = Kind::ask;
   UserId user = no_user;
-  Line::Spot spot = Line::nowhere;   // withdraw: where it stands, if that is known
-  Fence fence;                       // leave, bequeath, reclaim, inherit: of the grant
-  bool tired = false;                // leave: the turn has been long enough
-  NodeId from;                       // receive
+  Line::Spot spot = Line::nowhere;         // withdraw: where it stands, if that is known
+  std::uint32_t count = 1;                 // ask, attempt: how many permits of a semaphore
+  std::uint32_t permits = 0;               // and how many there are, if the user says so
+  std::span<const std::uint32_t> units{};  // leave: these; empty: all that the user has
+  Fence fence;                             // leave, bequeath, reclaim, inherit: of the grant
+  bool tired = false;                      // leave: the turn has been long enough
+  NodeId from;                             // receive
   const Note* note = nullptr;        // receive: what came; of the algorithm, a whole DeskMessage
   const NodeSet* gone = nullptr;     // adopt: who is no longer a member, by its number before
   const NodeSet* missing = nullptr;  // adopt: at the home, who has to report
@@ -54,6 +60,35 @@ struct Outcome : Effects<Message> {
   UserId refused = no_user;    // whose attempt has failed
   bool spoilt = false;         // a message could not be, and the instance ends for it
   UserId inherited = no_user;  // who is inside here now, and was so at another member before
+};
+
+// Who goes in with which permits of a semaphore.
+struct Admission {
+  UserId user = no_user;
+  boost::container::small_vector<Unit, 2> units;
+  bool operator==(const Admission&) const = default;
+};
+// Who does not get in, and why.
+struct Refusal {
+  enum class Reason : std::uint8_t {
+    busy,         // it only tried
+    too_many,     // it asks for more permits than there are
+    contradicts,  // it says that there are more or fewer permits than there are
+    unknown       // nobody has said how many there are
+  };
+  UserId user = no_user;
+  Reason reason = Reason::busy;
+  bool operator==(const Refusal&) const = default;
+};
+
+// The same for the desk of a semaphore, where several may go in at once.
+template <class Message>
+struct PoolOutcome : Effects<Message> {
+  std::vector<Admission> admitted;
+  std::vector<Refusal> refused;
+  Line::Spot spot = Line::nowhere;
+  bool done = true;
+  bool spoilt = false;
 };
 
 }  // namespace turno::cluster

@@ -37,6 +37,7 @@ void Home::receive(const Context& context, NodeId from, const Note& note, bool u
       return conclude(context, letters);
     case Kind::open:
       if (lives()) return tell_opened(from, letters);
+      if (permits == 0) permits = note.permits;
       wishes.insert(from);
       return conclude(context, letters);
     case Kind::query:
@@ -70,26 +71,64 @@ void Home::take_report(const Context& context, NodeId from, const Note& note) {
     missing.clear();
     inquiry = 0;
   }
-  // Two cannot have one lock: who says so second is not believed.
-  if (holdings.empty()) holdings = note.holdings;
+  for (const auto& holding : note.holdings) believe(holding);
+  if (permits == 0) permits = note.permits;
   clear |= note.clear;
   context.ledger->floor = std::max(context.ledger->floor, note.count);
+}
+
+// Two cannot have one lock or one permit: who says so second is not believed.
+void Home::believe(const Holding& holding) {
+  const auto taken = [&](std::uint32_t unit) {
+    return std::any_of(holdings.begin(), holdings.end(), [&](const Holding& other) {
+      return std::find(other.units.begin(), other.units.end(), unit) != other.units.end();
+    });
+  };
+  const bool second = holding.units.empty()
+                          ? !holdings.empty()
+                          : std::any_of(holding.units.begin(), holding.units.end(), taken);
+  if (!second) holdings.push_back(holding);
 }
 
 // If all is known, and somebody needs an instance.
 void Home::conclude(const Context& context, Letters& letters) {
   const bool needed = !holdings.empty() || !wishes.empty() || !tries.empty();
-  if (instance == 0 && missing.empty() && needed) give_birth(context, letters);
+  if (instance != 0 || !missing.empty() || !needed) return;
+  if (context.counted && permits == 0) return tell_unknown(letters);
+  give_birth(context, letters);
+}
+
+void Home::tell_unknown(Letters& letters) {
+  std::exchange(wishes, {}).for_each([&](NodeId member) {
+    letters.push_back({member, {.kind = Kind::unknown}});
+  });
+}
+
+// What no living member has reported, a dead one may have.
+void Home::keep_for_the_dead(const Context& context) {
+  if (!context.counted) return holdings.push_back({.seat = context.self});
+  std::vector<bool> reported(permits);
+  auto mine = holdings.end();
+  for (auto holding = holdings.begin(); holding != holdings.end(); ++holding) {
+    for (const auto unit : holding->units)
+      if (unit < permits) reported[unit] = true;
+    if (holding->seat == context.self) mine = holding;
+  }
+  if (mine == holdings.end()) mine = holdings.insert(mine, {.seat = context.self});
+  for (std::uint32_t unit = 0; unit < permits; ++unit)
+    if (!reported[unit]) mine->units.push_back(unit);
+  if (mine->units.empty()) holdings.erase(mine);
 }
 
 void Home::give_birth(const Context& context, Letters& letters) {
   if (context.without(Without::fence_floor)) context.ledger->floor = 0;
   const auto asked = std::exchange(wishes, {});
   const auto tried = std::exchange(tries, {});
-  NodeId winner;  // of those who try, if it is free
-  if (!holdings.empty() || context.without(Without::escrow)) clear = true;
+  NodeId winner;                                           // of those who try, if it is free
+  const bool had = !holdings.empty() && !context.counted;  // a lock: nobody else can have it
+  if (had || context.without(Without::escrow)) clear = true;
   if (!clear) {
-    holdings.push_back({.seat = context.self});
+    keep_for_the_dead(context);
   } else if (holdings.empty() && asked.empty()) {
     tried.for_each([&](NodeId member) { winner = std::min(winner, member); });
     holdings.push_back({.seat = winner});
@@ -109,8 +148,12 @@ void Home::give_birth(const Context& context, Letters& letters) {
 
 void Home::tell_opened(NodeId member, Letters& letters) {
   members.insert(member);
-  letters.push_back(
-      {member, {.kind = Kind::opened, .instance = instance, .holdings = holdings, .count = count}});
+  letters.push_back({member,
+                     {.kind = Kind::opened,
+                      .instance = instance,
+                      .holdings = holdings,
+                      .count = count,
+                      .permits = permits}});
 }
 
 // Of those who try at once, one may go on.

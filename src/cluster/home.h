@@ -32,13 +32,14 @@ struct Home {
   std::uint64_t count = 0;        // with which the instance was born
   bool clear = false;             // surely nobody that is gone has it
   NodeSet occupied;               // members that may be inside, as far as they have said so
+  std::uint32_t permits = 0;      // of a semaphore: how many there are; 0: nobody has said it
 
-  static constexpr std::array<std::string_view, 11> labels = {
-      "here",     "missing",  "inquiry", "wishes", "tries",   "members",
-      "instance", "holdings", "count",   "clear",  "occupied"};
+  static constexpr std::array<std::string_view, 12> labels = {
+      "here",     "missing",  "inquiry", "wishes", "tries",    "members",
+      "instance", "holdings", "count",   "clear",  "occupied", "permits"};
   [[nodiscard]] auto fields() const {
     return std::tie(here, missing, inquiry, wishes, tries, members, instance, holdings, count,
-                    clear, occupied);
+                    clear, occupied, permits);
   }
   bool operator==(const Home&) const = default;
 
@@ -62,6 +63,9 @@ struct Home {
  private:
   bool take(NodeId from, Instance about);
   void take_report(const Context& context, NodeId from, const Note& note);
+  void believe(const Holding& holding);
+  void keep_for_the_dead(const Context& context);
+  void tell_unknown(Letters& letters);
   void answer_probe(NodeId from, bool used_here, Letters& letters);
   void mark(NodeId from, bool inside, Letters& letters);
   void conclude(const Context& context, Letters& letters);

@@ -1,7 +1,8 @@
 // Who of a member's own users waits for one thing, first come, first served. A user that gives up
 // leaves the line from wherever it stands, at once, also if a hundred thousand wait.
 //
-// Two lines are equal when the same users stand in them in the same order.
+// Each may say what it wants there; of a lock there is nothing to say. Two lines are equal when the
+// same users stand in them in the same order.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,11 @@ namespace turno::cluster {
 using UserId = std::uint64_t;
 inline constexpr UserId no_user = 0;
 
-class Line {
+// Wants nothing but its turn.
+struct NoWants {};
+
+template <class Wants>
+class LineOf {
  public:
   using Spot = std::uint32_t;  // where a user stands; another's may be the same later
   static constexpr Spot nowhere = std::numeric_limits<Spot>::max();
@@ -32,7 +37,7 @@ class Line {
     using reference = const UserId&;
 
     Iterator() = default;
-    Iterator(const Line& line, Spot spot) : line_(&line), spot_(spot) {}
+    Iterator(const LineOf& line, Spot spot) : line_(&line), spot_(spot) {}
     const UserId& operator*() const { return line_->places_[spot_].user; }
     Iterator& operator++() {
       spot_ = line_->places_[spot_].next;
@@ -46,7 +51,7 @@ class Line {
     bool operator==(const Iterator& other) const { return spot_ == other.spot_; }
 
    private:
-    const Line* line_ = nullptr;
+    const LineOf* line_ = nullptr;
     Spot spot_ = nowhere;
   };
 
@@ -55,14 +60,17 @@ class Line {
   [[nodiscard]] Iterator begin() const { return {*this, first_}; }
   [[nodiscard]] Iterator end() const { return {*this, nowhere}; }
 
-  Spot push(UserId user) {
+  Spot push(UserId user, const Wants& wants = {}) {
     const auto spot = room();
-    places_[spot] = {user, last_, nowhere};
+    places_[spot] = {wants, user, last_, nowhere};
     (last_ == nowhere ? first_ : places_[last_].next) = spot;
     last_ = spot;
     ++size_;
     return spot;
   }
+  // REQUIRES: somebody stands here.
+  [[nodiscard]] UserId first() const { return places_[first_].user; }
+  [[nodiscard]] const Wants& first_wants() const { return places_[first_]; }
   UserId pop() {
     TURNO_ASSERT(!empty());
     const auto user = places_[first_].user;
@@ -81,7 +89,7 @@ class Line {
     return true;
   }
 
-  bool operator==(const Line& other) const {
+  bool operator==(const LineOf& other) const {
     if (size_ != other.size_) return false;
     for (auto a = begin(), b = other.begin(); a != end(); ++a, ++b)
       if (*a != *b) return false;
@@ -89,7 +97,7 @@ class Line {
   }
 
  private:
-  struct Place {
+  struct Place : Wants {
     UserId user = no_user;  // no_user: the place is free
     Spot before = nowhere;
     Spot next = nowhere;  // of a free place: another one
@@ -108,7 +116,7 @@ class Line {
     const auto place = places_[spot];
     (place.before == nowhere ? first_ : places_[place.before].next) = place.next;
     (place.next == nowhere ? last_ : places_[place.next].before) = place.before;
-    places_[spot] = {no_user, nowhere, free_};
+    places_[spot] = {{}, no_user, nowhere, free_};
     free_ = spot;
     if (--size_ > 0) return;
     // What a crowd needed is given back.
@@ -124,5 +132,7 @@ class Line {
   Spot first_ = nowhere, last_ = nowhere, free_ = nowhere;
   std::uint32_t size_ = 0;
 };
+
+using Line = LineOf<NoWants>;
 
 }  // namespace turno::cluster

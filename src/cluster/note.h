@@ -32,11 +32,12 @@ struct Note {
     busy,      // somebody has it, or is about to: the try fails
     go,        // nobody is known to have it: ask as others do
     held,      // to the home: a user of mine has had it for a while
-    freed      // to the home: it has left, or does not try any more
+    freed,     // to the home: it has left, or does not try any more
+    unknown    // nobody has said how many permits there are
   };
-  static constexpr std::array<std::string_view, 14> kinds = {
-      "protocol", "report", "open",  "query", "opened", "gone", "retire",
-      "reported", "spoilt", "probe", "busy",  "go",     "held", "freed"};
+  static constexpr std::array<std::string_view, 15> kinds = {
+      "protocol", "report", "open", "query", "opened", "gone",  "retire", "reported",
+      "spoilt",   "probe",  "busy", "go",    "held",   "freed", "unknown"};
 
   Kind kind = Kind::protocol;
   // The one it is about. Of a report: the one that was retired, or 0 after a change of the view.
@@ -44,6 +45,8 @@ struct Note {
   std::vector<Holding> holdings{};  // report: of the sender; opened: of all
   std::uint64_t count = 0;          // report: fences reached this; opened: they count from here
   bool clear = false;               // report: surely nobody that is gone had it
+  // Of a semaphore, in report, open and opened: how many there are, as far as the sender knows.
+  std::uint32_t permits = 0;
 
   bool operator==(const Note&) const = default;
 };
@@ -52,10 +55,10 @@ template <class Inner>
 struct DeskMessage : Note {
   Inner inner{};  // protocol
 
-  static constexpr std::array<std::string_view, 6> labels = {"kind",  "instance", "holdings",
-                                                             "count", "clear",    "inner"};
+  static constexpr std::array<std::string_view, 7> labels = {
+      "kind", "instance", "holdings", "count", "clear", "permits", "inner"};
   [[nodiscard]] auto fields() const {
-    return std::tie(kind, instance, holdings, count, clear, inner);
+    return std::tie(kind, instance, holdings, count, clear, permits, inner);
   }
   bool operator==(const DeskMessage&) const = default;
 };

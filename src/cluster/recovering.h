@@ -11,12 +11,15 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cluster/desk.h"
+#include "cluster/pool.h"
 #include "core/protocol.h"
 
 namespace turno::cluster {
@@ -33,9 +36,24 @@ struct RecoveringConfig {
 };
 
 template <Protocol P>
+struct DeskFor {
+  using Type = Desk<P>;
+};
+template <Protocol P>
+requires(P::info.primitive == Primitive::semaphore) struct DeskFor<P> {
+  using Type = Pool<P>;
+};
+
+template <Protocol P>
 struct Recovering {
   using Config = RecoveringConfig;
-  static constexpr Info info = P::info;
+  using Desk = typename DeskFor<P>::Type;
+  static constexpr bool counted = P::info.primitive == Primitive::semaphore;
+  static constexpr Info info = [] {
+    auto info = P::info;
+    info.ordered = false;  // users of one member may learn of their grants in any order
+    return info;
+  }();
   using Without = Rules::Without;
 
   // What is said of a user that moves: by its member to the next one, and by itself to that one.
@@ -45,8 +63,9 @@ struct Recovering {
     std::uint32_t epoch = 0;
     Move move = Move::none;
     Fence fence{};  // of the user that moves
-    static constexpr std::array<std::string_view, 9> labels = {
-        "kind", "instance", "holdings", "count", "clear", "inner", "epoch", "move", "fence"};
+    static constexpr std::array<std::string_view, 10> labels = {
+        "kind",    "instance", "holdings", "count", "clear",
+        "permits", "inner",    "epoch",    "move",  "fence"};
     [[nodiscard]] auto fields() const {
       return std::tuple_cat(DeskMessage<typename P::Message>::fields(),
                             std::tie(epoch, move, fence));
@@ -76,7 +95,7 @@ struct Recovering {
   Life life = Life::present;
   std::uint32_t epoch = 0;  // of the view that this node knows; 0: none yet
   NodeSet members;
-  Desk<P> desk;
+  Desk desk;
   Ledger ledger;
   bool was_home = false;     // in the view before
   std::uint8_t retired = 0;  // how often it retired the lock
@@ -85,13 +104,21 @@ struct Recovering {
   Fence moved;               // the fence of that user
   bool moved_left = false;   // that user has left
   NodeId testator;           // the member from which a user moved here; also in the dead
+  // A semaphore: users that a step let in or refused beside the first, and that do not know it yet.
+  struct Verdict {
+    std::uint32_t user = 0;
+    boost::container::small_vector<Unit, 2> units;  // none: it is refused
+    [[nodiscard]] auto fields() const { return std::tie(user, units); }
+    bool operator==(const Verdict&) const = default;
+  };
+  std::vector<Verdict> verdicts;
 
-  static constexpr std::array<std::string_view, 12> labels = {
-      "life",    "epoch",  "members", "desk",  "ledger",     "was home",
-      "retired", "spoilt", "heir",    "moved", "moved left", "testator"};
+  static constexpr std::array<std::string_view, 13> labels = {
+      "life",   "epoch", "members", "desk",       "ledger",   "was home", "retired",
+      "spoilt", "heir",  "moved",   "moved left", "testator", "verdicts"};
   [[nodiscard]] auto fields() const {
     return std::tie(life, epoch, members, desk, ledger, was_home, retired, spoilt, heir, moved,
-                    moved_left, testator);
+                    moved_left, testator, verdicts);
   }
   bool operator==(const Recovering&) const = default;
 
@@ -116,8 +143,41 @@ struct Recovering {
 
   // ---- its users, who are numbered from 0
 
-  void request(Demand, Out& out) { ask(0, out); }
-  void release(Out& out) {
+  void request(Demand demand, Out& out) {
+    if constexpr (counted) {
+      ask(0, demand, out);
+    } else {
+      ask(0, out);
+    }
+  }
+  void release(Out& out) requires counted {
+    for (const auto& holder : std::vector(desk.crowd.holders))
+      if (holder.user != the_dead) step({.kind = EventKind::leave, .user = holder.user}, out);
+  }
+  // Each user of what it has among these.
+  void release(std::span<const std::uint32_t> units, Out& out) requires counted {
+    if (!present()) return;  // cut off
+    for (const auto& holder : std::vector(desk.crowd.holders)) {
+      boost::container::small_vector<std::uint32_t, 4> some;
+      for (const auto unit : units)
+        if (std::find(holder.units.begin(), holder.units.end(), unit) != holder.units.end())
+          some.push_back(unit);
+      if (!some.empty() && holder.user != the_dead)
+        step({.kind = EventKind::leave,
+              .user = holder.user,
+              .units = std::span<const std::uint32_t>(some.data(), some.size())},
+             out);
+    }
+  }
+  // All say how many permits there are.
+  void ask(std::uint32_t user, Demand demand, Out& out) requires counted {
+    step({.kind = demand.only_try ? EventKind::attempt : EventKind::ask,
+          .user = UserId{user} + 1,
+          .count = demand.permits(),
+          .permits = setup->permits},
+         out);
+  }
+  void release(Out& out) requires(!counted) {
     if (heir != nobody) {
       // It says so where it is now. Without the rule that makes it wait, also where it was.
       moved_left = true;
@@ -134,6 +194,15 @@ struct Recovering {
     step({.kind = EventKind::attempt, .user = UserId{user} + 1}, out);
   }
   void give_up(std::uint32_t user, Out& out) {
+    // Whoever has not heard that it was let in leaves with what it has.
+    const auto unheard = std::find_if(verdicts.begin(), verdicts.end(),
+                                      [&](const Verdict& each) { return each.user == user; });
+    if (unheard != verdicts.end()) {
+      const bool has = !unheard->units.empty();
+      verdicts.erase(unheard);
+      if (has) step({.kind = EventKind::leave, .user = UserId{user} + 1}, out);
+      return;
+    }
     step({.kind = EventKind::withdraw, .user = UserId{user} + 1}, out);
   }
   // Its grant was taken away before, because its time to live was over, and it does not know.
@@ -177,12 +246,14 @@ struct Recovering {
 
   // ---- users that move
 
-  [[nodiscard]] bool movable() const {
+  [[nodiscard]] bool movable() const requires counted { return false; }
+  void move(Out&) requires counted {}
+  [[nodiscard]] bool movable() const requires(!counted) {
     return present() && desk.turn.is_used() && heir == nobody && testator == nobody &&
            members.size() > 1;
   }
   // To the next member. From then on this one does nothing but leave, when that one has agreed.
-  void move(Out& out) {
+  void move(Out& out) requires(!counted) {
     const auto next = number_in_view(self).index() + 1;
     heir = number_for_ever(NodeId{next == members.size() ? 0 : next});
     moved = desk.turn.fence;
@@ -212,14 +283,27 @@ struct Recovering {
 
   // What a node may do by itself, now or later: tell the home that its user stays, if somebody
   // tries.
-  [[nodiscard]] std::uint32_t choices() const {
+  [[nodiscard]] std::uint32_t choices() const requires counted { return verdicts.empty() ? 0 : 1; }
+  void choose(std::uint32_t, Out& out) requires counted {
+    const auto verdict = verdicts.front();
+    verdicts.erase(verdicts.begin());
+    pronounce(verdict, out);
+  }
+  [[nodiscard]] static std::string choice_name(std::uint32_t) requires counted {
+    return "another user learns what came of its request";
+  }
+  [[nodiscard]] std::uint32_t choices() const requires(!counted) {
     const auto& turn = desk.turn;
     const bool may = config->rules.tries && present() && turn.is_used() && !desk.noted &&
-                     desk.phase == Desk<P>::Phase::open;
+                     desk.phase == Desk::Phase::open;
     return may ? 1 : 0;
   }
-  void choose(std::uint32_t, Out& out) { step({.kind = EventKind::linger}, out); }
-  [[nodiscard]] static std::string choice_name(std::uint32_t) { return "its user stays inside"; }
+  void choose(std::uint32_t, Out& out) requires(!counted) {
+    step({.kind = EventKind::linger}, out);
+  }
+  [[nodiscard]] static std::string choice_name(std::uint32_t) requires(!counted) {
+    return "its user stays inside";
+  }
 
   // Of those who try at once, somebody gets in (in a single view, if nobody gives up); and in the
   // end the home takes nobody for somebody who is inside.
@@ -295,7 +379,7 @@ struct Recovering {
     ++retired;
     step({.kind = EventKind::retire}, out);
   }
-  [[nodiscard]] bool spoilable() const { return present() && desk.phase == Desk<P>::Phase::open; }
+  [[nodiscard]] bool spoilable() const { return present() && desk.phase == Desk::Phase::open; }
   void spoil(Out& out) {
     ++spoilt;
     step({.kind = EventKind::spoil}, out);
@@ -309,7 +393,7 @@ struct Recovering {
   }
 
  private:
-  using EventKind = typename Desk<P>::Event::Kind;
+  using EventKind = typename Desk::Event::Kind;
 
   [[nodiscard]] bool departs(Without rule) const {
     return setup->departure == static_cast<std::uint8_t>(rule);
@@ -324,7 +408,8 @@ struct Recovering {
             .self = number_in_view(self),
             .home = home,
             .ledger = &ledger,
-            .rules = rules};
+            .rules = rules,
+            .counted = counted};
   }
 
   [[nodiscard]] NodeId number_in_view(NodeId node) const {
@@ -347,8 +432,8 @@ struct Recovering {
   }
   static constexpr UserId moving_user = 100;  // beside those of this member
 
-  void step(const typename Desk<P>::Event& event, Out& out) {
-    typename Desk<P>::Out inner;
+  void step(const typename Desk::Event& event, Out& out) {
+    typename Desk::Out inner;
     desk.step(context(), event, inner);
     // Honest members send nothing that cannot be.
     TURNO_ASSERT(!inner.spoilt || event.kind == EventKind::spoil || setup->departure != 0);
@@ -364,9 +449,28 @@ struct Recovering {
     }
     for (const auto& alarm : inner.alarms())
       out.arm(static_cast<std::uint8_t>(alarm.timer + 1), alarm.delay_ns);
+    tell_users(inner, out);
+    if (config->forgetful) forget();
+  }
+
+  void tell_users(const typename Desk::Out& inner, Out& out) requires(!counted) {
     if (inner.granted()) out.grant(*inner.granted(), static_cast<std::uint32_t>(inner.user - 1));
     if (inner.refused != no_user) out.refuse(static_cast<std::uint32_t>(inner.refused - 1));
-    if (config->forgetful) forget();
+  }
+  // One at once, and the others whenever they come to hear it.
+  void tell_users(const typename Desk::Out& inner, Out& out) requires counted {
+    for (const auto& admission : inner.admitted)
+      verdicts.push_back({static_cast<std::uint32_t>(admission.user - 1), admission.units});
+    for (const auto& refusal : inner.refused)
+      verdicts.push_back({static_cast<std::uint32_t>(refusal.user - 1), {}});
+    if (verdicts.empty() || out.granted() || out.refused()) return;
+    const auto verdict = verdicts.front();
+    verdicts.erase(verdicts.begin());
+    pronounce(verdict, out);
+  }
+  static void pronounce(const Verdict& verdict, Out& out) {
+    if (verdict.units.empty()) return out.refuse(verdict.user);
+    out.grant(std::span<const Unit>(verdict.units.data(), verdict.units.size()), verdict.user);
   }
 
   // As a node does: what is idle is thrown away, and made anew when it is needed.

@@ -74,6 +74,7 @@ struct Context {
   Ledger* ledger = nullptr;
   Rules rules;
   std::uint64_t fences_from = 0;  // is added to the view's epoch in fences (View::fences_from)
+  bool counted = false;           // the thing has permits: several may be inside
 
   [[nodiscard]] bool at_home() const { return self == home; }
   [[nodiscard]] bool without(Rules::Without rule) const { return rules.without == rule; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/fence.h"
@@ -36,6 +37,7 @@ struct Need {
 struct Demand {
   std::uint32_t group = 0;
   std::span<const Need> needs{};
+  bool only_try = false;  // of a semaphore: now or not at all
 
   // Of a semaphore: how many permits.
   [[nodiscard]] std::uint32_t permits() const { return needs.empty() ? 1 : needs.front().count; }
@@ -45,8 +47,9 @@ struct Demand {
 struct Wish {
   std::uint32_t group = 0;
   std::vector<Need> needs{};
+  bool only_try = false;
 
-  [[nodiscard]] Demand demand() const { return {group, needs}; }
+  [[nodiscard]] Demand demand() const { return {group, needs, only_try}; }
   bool operator==(const Wish&) const = default;
 };
 
@@ -55,6 +58,7 @@ struct Wish {
 struct Unit {
   std::uint32_t number = 0;
   Fence fence;
+  [[nodiscard]] auto fields() const { return std::tie(number, fence); }
   bool operator==(const Unit&) const = default;
 };
 

@@ -48,8 +48,9 @@ class Effects {
   void refuse(std::uint32_t user) { refused_ = user; }
 
   // The same for what has several units, of which this grant gives some.
-  void grant(std::span<const Unit> units) {
+  void grant(std::span<const Unit> units, std::uint32_t user = 0) {
     TURNO_ASSERT(!grant_ && !units.empty());
+    user_ = user;
     units_.assign(units.begin(), units.end());
     grant_ = units.front().fence;
     for (const auto& unit : units) grant_ = std::max(*grant_, unit.fence);

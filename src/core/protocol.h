@@ -136,9 +136,7 @@ concept HasViews = requires(P node, const P& state, const ViewChange& view,
   node.adopt(view, out);  // this node learns of a view
   node.retire(out);       // the lock has been idle
   node.spoil(out);
-  node.ask(std::uint32_t{}, out);  // of several users of its own
-  node.attempt(std::uint32_t{}, out);
-  node.give_up(std::uint32_t{}, out);
+  node.give_up(std::uint32_t{}, out);  // of several users of its own
   node.leave_late(Fence{}, out);
   node.move(out);
   { state.present() } -> std::convertible_to<bool>;
@@ -214,7 +212,9 @@ void step_through_views(P& node, const Input<typename P::Message>& input,
   if (input.kind == Kind::move) node.move(out);
   if (input.kind == Kind::withdraw) node.give_up(input.number, out);
   if (input.kind != Kind::request) return;
-  if (input.only_try) {
+  if constexpr (Divisible<P>) {
+    node.ask(input.number, input.demand, out);
+  } else if (input.only_try) {
     node.attempt(input.number, out);
   } else {
     node.ask(input.number, out);

@@ -7,6 +7,11 @@
 // are freed. So units are chosen in the order of requests, (time, node), which is therefore a fence
 // that grows over all units together, and nobody overtakes a request because it is large.
 //
+// A request may be a *try*: it is refused instead of waiting for units, its own or those of
+// somebody older who waits for them and says so (busy). Who only tries needs a system in which
+// everybody answers although it cannot help (Config::plain), or nobody may know that the oldest
+// waits.
+//
 // Of a unit only the newest grant counts, whoever told of it: the older ones have ended. One watch
 // is enough: who watches has all answers, so that nobody older waits.
 //
@@ -107,15 +112,19 @@ struct KOutOfM {
       request,
       reply,  // no older request of mine waits; I hold these
       watch,  // I have all answers, and lack units; tell me when these of yours are freed
-      freed   // these grants have ended
+      freed,  // these grants have ended
+      busy    // an older request waits for units: the try has failed
     };
     Kind kind = Kind::request;
+    bool only_try = false;    // of a request
     std::uint32_t count = 0;  // of a request: how many units
     std::uint64_t time = 0;   // of the request
-    Facts facts;
-    static constexpr std::array<std::string_view, 4> kinds = {"request", "reply", "watch", "freed"};
-    static constexpr std::array<std::string_view, 4> labels = {"kind", "count", "time", "facts"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, count, time, facts); }
+    Facts facts{};
+    static constexpr std::array<std::string_view, 5> kinds = {"request", "reply", "watch", "freed",
+                                                              "busy"};
+    static constexpr std::array<std::string_view, 5> labels = {"kind", "try", "count", "time",
+                                                               "facts"};
+    [[nodiscard]] auto fields() const { return std::tie(kind, only_try, count, time, facts); }
     bool operator==(const Message&) const = default;
   };
   using Kind = Message::Kind;
@@ -126,8 +135,9 @@ struct KOutOfM {
     NodeId node;
     std::uint64_t time = 0;
     std::uint32_t count = 0;
-    Facts snapshot;  // of what was held then; only if that is what is answered
-    [[nodiscard]] auto fields() const { return std::tie(node, time, count, snapshot); }
+    bool only_try = false;
+    Facts snapshot{};  // of what was held then; only if that is what is answered
+    [[nodiscard]] auto fields() const { return std::tie(node, time, count, only_try, snapshot); }
     bool operator==(const Deferred&) const = default;
   };
   // Who is told when these own units are released.
@@ -147,6 +157,7 @@ struct KOutOfM {
   LamportClock clock;
   std::uint64_t time = 0;                                // of the own request; 0: there is none
   std::uint32_t want = 0;                                // how many units it asks for
+  bool only_try = false;                                 // now or not at all
   NodeSet replied;                                       // who has answered it
   Facts heard;                                           // of others' units, since it was made
   bool watching = false;                                 // it has sent its watches
@@ -154,10 +165,10 @@ struct KOutOfM {
   boost::container::small_vector<Deferred, 2> deferred;  // the latest of each node, by node
   Watch watch;
 
-  static constexpr std::array<std::string_view, 9> labels = {
-      "clock", "time", "want", "replied", "heard", "watching", "held", "deferred", "watch"};
+  static constexpr std::array<std::string_view, 10> labels = {
+      "clock", "time", "want", "try", "replied", "heard", "watching", "held", "deferred", "watch"};
   [[nodiscard]] auto fields() const {
-    return std::tie(clock, time, want, replied, heard, watching, held, deferred, watch);
+    return std::tie(clock, time, want, only_try, replied, heard, watching, held, deferred, watch);
   }
   bool operator==(const KOutOfM&) const = default;
 
@@ -181,8 +192,9 @@ struct KOutOfM {
   void request(Demand demand, Out& out) {
     TURNO_ASSERT(time == 0);
     time = clock.tick();
-    want = demand.needs.empty() ? 1 : demand.needs.front().count;
-    out.broadcast({.kind = Kind::request, .count = want, .time = time});
+    want = demand.permits();
+    only_try = demand.only_try;
+    out.broadcast({.kind = Kind::request, .only_try = only_try, .count = want, .time = time});
     choose_if_allowed(out);
   }
 
@@ -237,12 +249,16 @@ struct KOutOfM {
           learn(fact);
         }
         return choose_if_allowed(out);
+      case Kind::busy:
+        if (!ignores(from, message) && only_try) refuse(out);
+        return;
     }
   }
 
   // Times only grow: an answer to an earlier request will never be one to the present.
   [[nodiscard]] bool ignores(NodeId /*from*/, const Message& message) const {
-    const bool answers = message.kind == Kind::reply || message.kind == Kind::freed;
+    const bool answers =
+        message.kind == Kind::reply || message.kind == Kind::freed || message.kind == Kind::busy;
     const bool stale = (without == Without::stale_reply && message.kind == Kind::reply) ||
                        (without == Without::stale_freed && message.kind == Kind::freed);
     return answers && message.time != time && !(stale && time != 0);
@@ -282,7 +298,10 @@ struct KOutOfM {
     }
     if (!blocks({message.time, from}, message.count))
       return out.send(from, {.kind = Kind::reply, .time = message.time, .facts = told()});
-    Deferred later{from, message.time, message.count, {}};
+    // It waits for units itself, and nobody overtakes it.
+    if (message.only_try && watching)
+      return out.send(from, {.kind = Kind::busy, .time = message.time});
+    Deferred later{from, message.time, message.count, message.only_try};
     if (without == Without::snapshot) later.snapshot = held;
     deferred.insert(std::find_if(deferred.begin(), deferred.end(),
                                  [&](const Deferred& other) { return from < other.node; }),
@@ -345,7 +364,7 @@ struct KOutOfM {
     const auto answers = replied.size() + (without == Without::all_replies ? 1 : 0);
     const bool all = answers + 1 >= nodes;
     if (!all && without != Without::early_watch) return;
-    if (count_free() < want) return send_watches(out);
+    if (count_free() < want) return only_try ? refuse(out) : send_watches(out);
     if (all) choose(out);
   }
 
@@ -361,9 +380,23 @@ struct KOutOfM {
     out.grant(std::span<const Unit>(units.data(), units.size()));
   }
 
+  void refuse(Out& out) {
+    forget_request();
+    answer_deferred(out);
+    out.refuse(0);
+  }
+
   void send_watches(Out& out) {
     if (watching) return;
     watching = true;
+    for (auto other = deferred.begin(); other != deferred.end();) {
+      if (!other->only_try) {
+        ++other;
+        continue;
+      }
+      out.send(other->node, {.kind = Kind::busy, .time = other->time});
+      other = deferred.erase(other);
+    }
     for (std::uint32_t i = 0; i < nodes; ++i) {
       Message message{.kind = Kind::watch, .time = time};
       for (const auto& fact : heard)
@@ -375,6 +408,7 @@ struct KOutOfM {
   void forget_request() {
     time = 0;
     want = 0;
+    only_try = false;
     watching = false;
     replied.clear();
     heard.clear();

@@ -23,6 +23,11 @@ Setup three_nodes(std::uint32_t permits) {
 class Semaphore : public ::testing::Test {
  protected:
   void begin(std::uint32_t permits) { cluster_.emplace(three_nodes(permits)); }
+  void begin_plain(std::uint32_t permits) {
+    auto setup = three_nodes(permits);
+    setup.configure<KOutOfM::Config>().plain = true;
+    cluster_.emplace(setup);
+  }
   void want(NodeId node, std::uint16_t count) { cluster_->want(node, {.needs = {{0, count}}}); }
   [[nodiscard]] const KOutOfM& at(NodeId node) const { return (*cluster_)[node.index()]; }
   [[nodiscard]] std::vector<std::uint32_t> held(NodeId node) const {
@@ -93,6 +98,58 @@ TEST_F(Semaphore, FactsAreReadInTheirOrder) {
   EXPECT_EQ(facts.find(2), nullptr);
   facts.erase(1);
   EXPECT_EQ(facts.size(), 1U);
+}
+
+// ---- tries
+
+Wish one_at_once() { return {.needs = {{0, 1}}, .only_try = true}; }
+
+TEST_F(Semaphore, ATryTakesWhatIsFree) {
+  begin(2);
+  want(n0, 1);
+  cluster_->drain();
+  cluster_->want(n1, one_at_once());
+  cluster_->drain();
+  EXPECT_THAT(held(n1), ElementsAre(1));
+}
+
+TEST_F(Semaphore, ATryDoesNotWaitForUnits) {
+  begin_plain(1);
+  want(n0, 1);
+  cluster_->drain();
+  cluster_->want(n1, one_at_once());
+  cluster_->drain();
+  EXPECT_THAT(held(n1), IsEmpty());
+  EXPECT_EQ(at(n1).time, 0U);
+  EXPECT_TRUE(at(n0).watch.facts.empty());
+}
+
+TEST_F(Semaphore, WhoWaitsForUnitsRefusesWhoTries) {
+  begin_plain(2);
+  want(n0, 1);
+  cluster_->drain();
+  want(n1, 2);
+  cluster_->drain();
+  EXPECT_TRUE(at(n1).watching);
+  cluster_->want(n2, one_at_once());  // one is free, but n1 was first
+  cluster_->drain();
+  EXPECT_THAT(held(n2), IsEmpty());
+  EXPECT_EQ(at(n2).time, 0U);
+}
+
+TEST_F(Semaphore, WhoBeginsToWaitForUnitsRefusesWhoTriedMeanwhile) {
+  begin_plain(2);
+  want(n0, 1);
+  cluster_->drain();
+  want(n1, 2);
+  cluster_->deliver(n1, n2);
+  cluster_->want(n2, one_at_once());
+  cluster_->deliver(n2, n1);  // n1 is older, and does not know yet whether it must wait
+  EXPECT_EQ(at(n1).deferred.size(), 1U);
+  cluster_->drain();
+  EXPECT_TRUE(at(n1).watching);
+  EXPECT_THAT(at(n1).deferred, IsEmpty());
+  EXPECT_EQ(at(n2).time, 0U);
 }
 
 }  // namespace

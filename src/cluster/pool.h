@@ -1,0 +1,261 @@
+// The desk of a semaphore at one member, through views (part.h): which of the member's own users
+// have which permits, or wait for some. They are served in the order in which they came, each by a
+// request of its own.
+//
+// How many permits there are, the first says who asks for one, and the home keeps it as long as
+// anybody has or wants a permit. Who says another number is refused.
+//
+// After a death the home keeps what no living member has reported, until the delay is over.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/container/small_vector.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "cluster/crowd.h"
+#include "cluster/part.h"
+#include "cluster/turn.h"
+
+namespace turno::cluster {
+
+template <Protocol P>
+requires Divisible<P> && Withdrawable<P>
+struct Pool : Part<P, Pool<P>, PoolOutcome> {
+  using Base = Part<P, Pool<P>, PoolOutcome>;
+  using typename Base::Event;
+  using typename Base::Kind;
+  using typename Base::Message;
+  using typename Base::Out;
+  using typename Base::Phase;
+  using typename Base::Without;
+  using Units = Crowd::Units;
+  using Base::base, Base::home, Base::instance, Base::last, Base::node, Base::orphans, Base::phase;
+
+  // What the algorithm gave to the first in line, or that it did not.
+  struct Granted {
+    boost::container::small_vector<Unit, 2> units;
+    bool refused = false;
+  };
+
+  Crowd crowd;
+  std::uint32_t permits = 0;  // how many there are; 0: this member has not been told
+
+  static constexpr std::array<std::string_view, 9> labels = {
+      "crowd", "permits", "phase", "instance", "base", "last", "node", "home", "orphans"};
+  [[nodiscard]] auto fields() const {
+    return std::tie(crowd, permits, phase, instance, base, last, node, home, orphans);
+  }
+  bool operator==(const Pool&) const = default;
+
+  // The one door.
+  void step(const Context& context, const Event& event, Out& out) {
+    Step step{context, out};
+    switch (event.kind) {
+      case Event::Kind::ask:
+      case Event::Kind::attempt:
+        ask(step, event);
+        break;
+      case Event::Kind::leave:
+        leave(step, event.user, event.units);
+        break;
+      case Event::Kind::withdraw:
+        out.done = withdraw(step, event.user, event.spot);
+        break;
+      case Event::Kind::receive:
+        this->receive(step, event.from, *event.note);
+        this->deliver_orphans(step);
+        break;
+      case Event::Kind::adopt:
+        start_again(step, 0, this->begin_view(step, event));
+        break;
+      case Event::Kind::retire:
+        if (home.lives()) this->retire(step);
+        break;
+      case Event::Kind::delay_over:
+        home.clear = home.here;
+        if (crowd.find(the_dead) != nullptr) leave(step, the_dead, {});
+        break;
+      case Event::Kind::expire:
+        this->expire(step, event.timer);
+        break;
+      case Event::Kind::spoil:
+        this->spoil(step);
+        break;
+      default:
+        break;  // of locks only
+    }
+    use(step);
+  }
+
+  // Nothing would be lost if this value were thrown away, and a new one made when it is needed.
+  [[nodiscard]] bool idle(const Ledger& ledger, const Rules& rules = {}) const {
+    return this->is_idle_part(ledger, rules) && crowd.is_idle();
+  }
+
+ private:
+  friend Base;
+  using typename Base::Step;
+  using Reason = Refusal::Reason;
+
+  // ---- users
+
+  void ask(Step& step, const Event& event) {
+    const PermitWants wants{event.count, event.permits, event.kind == Event::Kind::attempt};
+    if (permits != 0)
+      if (const auto reason = objection(wants)) return refuse(step, event.user, *reason);
+    step.out.spot = crowd.line.push(event.user, wants);
+    go_on(step);
+  }
+
+  // REQUIRES: it is known how many permits there are.
+  [[nodiscard]] std::optional<Reason> objection(const PermitWants& wants) const {
+    if (wants.permits != 0 && wants.permits != permits) return Reason::contradicts;
+    if (wants.count > permits) return Reason::too_many;
+    return {};
+  }
+  void refuse(Step& step, UserId user, Reason reason) {
+    step.out.refused.push_back({user, reason});
+  }
+
+  // Asks for the first in line, unless that was done.
+  void go_on(Step& step) {
+    while (!crowd.asked && !crowd.line.empty()) {
+      if (phase == Phase::closed) {
+        phase = Phase::asked;
+        return this->tell_home(step, {.kind = Kind::open, .permits = said()});
+      }
+      if (phase != Phase::open) return;
+      const auto& wants = crowd.line.first_wants();
+      if (const auto reason = objection(wants)) {
+        refuse(step, crowd.line.pop(), *reason);
+        continue;
+      }
+      crowd.asked = true;
+      const Need need{0, static_cast<std::uint16_t>(wants.count)};
+      typename P::Out inner;
+      node.request({.needs = {&need, 1}, .only_try = wants.only_try}, inner);
+      this->perform(step, inner);
+      serve(step);
+    }
+  }
+  // How many there are, as far as anybody here knows.
+  [[nodiscard]] std::uint32_t said() const {
+    return permits != 0 || crowd.line.empty() ? permits : crowd.line.first_wants().permits;
+  }
+
+  // What the algorithm said to the request of the first in line.
+  void serve(Step& step) {
+    const auto granted = std::exchange(step.granted, {});
+    if (granted.units.empty() && !granted.refused) return;
+    if (!crowd.asked) return this->spoil(step);  // nobody asked for it
+    crowd.asked = false;
+    const auto user = crowd.line.pop();
+    if (granted.refused) return refuse(step, user, Reason::busy);
+    for (const auto& unit : granted.units) crowd.give(user, unit.number);
+    step.out.admitted.push_back({user, granted.units});
+  }
+  void use(Step& step) {
+    serve(step);
+    go_on(step);
+  }
+
+  void leave(Step& step, UserId user, std::span<const std::uint32_t> some) {
+    const auto units = crowd.take(user, some);
+    step.out.done = !units.empty();
+    if (step.out.done) release(step, units);
+  }
+  // If there is no instance, the next one is told by the home what was held when this member
+  // reported, and it is released then.
+  void release(Step& step, const Units& units) {
+    if (phase != Phase::open) return;
+    typename P::Out inner;
+    node.release(std::span<const std::uint32_t>(units.data(), units.size()), inner);
+    this->perform(step, inner);
+  }
+
+  bool withdraw(Step& step, UserId user, Line::Spot spot) {
+    const bool first = crowd.asked && crowd.line.first() == user;
+    if (!crowd.line.erase(user, spot)) return false;
+    if (!first) return true;
+    crowd.asked = false;
+    if (step.context.without(Without::giving_back)) return true;
+    typename P::Out inner;
+    node.withdraw(inner);
+    this->perform(step, inner);
+    return true;
+  }
+
+  // ---- the part in the algorithm
+
+  void take_note(Step& step, const typename P::Out& inner) {
+    if (inner.refused()) step.granted.refused = true;
+    if (!inner.granted()) return;
+    const auto count = base + inner.granted()->count();
+    // No fence is left: the users wait, as if others had all, until the next view.
+    if (count >= spent_count) return;
+    last = std::max(last, count);
+    for (const auto& unit : inner.units())
+      step.granted.units.push_back({unit.number, this->fence_of(step, base + unit.fence.count())});
+  }
+
+  // Drops the part, reports, and asks for another one if a user needs it.
+  void start_again(Step& step, Instance inquiry, bool clear) {
+    crowd.take(the_dead, {});
+    crowd.asked = false;
+    const auto units = crowd.units();
+    Note report{.kind = Kind::report, .instance = inquiry, .count = last, .permits = permits};
+    report.clear = clear && step.context.ledger->delayed;
+    if (!units.empty()) report.holdings.push_back({.seat = step.context.self, .units = units});
+    const bool asks = !crowd.line.empty();
+    phase = !units.empty() || asks ? Phase::asked : Phase::closed;
+    this->drop_part();
+    this->tell_report(step, report);
+    if (asks) this->tell_home(step, {.kind = Kind::open, .permits = said()});
+    if (crowd.is_idle()) permits = 0;
+  }
+
+  void opened(Step& step, const Note& note) {
+    if (phase == Phase::open || phase == Phase::broken) return;  // asked twice, told twice
+    phase = Phase::open;
+    instance = note.instance;
+    base = note.count;
+    permits = note.permits;
+    const auto* mine = holding_of(step.context.self, note.holdings);
+    const auto held = crowd.units();
+    Units others;  // given to this member, and none of its users has them
+    if (mine != nullptr) {
+      for (const auto unit : mine->units)
+        if (std::find(held.begin(), held.end(), unit) == held.end()) others.push_back(unit);
+    }
+    // Nobody else can have what is held here.
+    if (permits == 0 || others.size() + held.size() != (mine == nullptr ? 0 : mine->units.size()))
+      return this->spoil(step);
+    Setup setup = *step.context.setup;
+    setup.permits = permits;
+    if (!this->resume(step, setup, note)) return;
+    if (others.empty()) return go_on(step);
+    if (home.keeps_for_the_dead()) {
+      for (const auto unit : others) crowd.give(the_dead, unit);
+    } else if (!step.context.without(Without::leaving_between)) {
+      release(step, others);
+    }
+    go_on(step);
+  }
+
+  // Nobody has said how many permits there are. Somebody who came later may.
+  void be_unknown(Step& step) {
+    if (phase != Phase::asked) return;
+    phase = Phase::closed;
+    while (!crowd.line.empty() && crowd.line.first_wants().permits == 0)
+      refuse(step, crowd.line.pop(), Reason::unknown);
+  }
+
+  void be_refused(Step&) {}  // these two of locks only
+  void go(Step&, const Note&) {}
+  [[nodiscard]] bool is_used_here() const { return !crowd.is_idle(); }
+};
+
+}  // namespace turno::cluster
