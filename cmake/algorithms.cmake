@@ -4,6 +4,7 @@
 #   catalogue/NAME.cc   simulator and checker of one algorithm      from src/catalogue/algorithm.cc.in
 #   table/NAME.cc       the engine that runs a lock on the network  from src/table/algorithm.cc.in
 #   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/algorithm_test.cc.in
+#                       a semaphore likewise                        from src/cluster/pool_test.cc.in
 #   */all.cc            the table of each of them
 #   protocols/list.h    all types, for tests that go through them
 set(TURNO_LIST ${CMAKE_SOURCE_DIR}/src/protocols/algorithms.list)
@@ -18,7 +19,7 @@ macro(turno_generate sources room template)
   list(APPEND ${sources} ${source})
 endmacro()
 
-file(STRINGS ${TURNO_LIST} lines REGEX "^(lock|lab|published) ")
+file(STRINGS ${TURNO_LIST} lines REGEX "^(lock|semaphore|lab|published) ")
 foreach(line ${lines})
   string(REGEX REPLACE " +" ";" line "${line}")
   list(GET line 0 KIND)
@@ -28,6 +29,10 @@ foreach(line ${lines})
   string(REPLACE "-" "_" ID ${NAME})
   string(APPEND LIST_INCLUDES "#include \"protocols/${HEADER}\"\n")
   list(APPEND ${KIND}_types ${TYPE})
+  if(KIND STREQUAL semaphore)
+    list(APPEND lab_types ${TYPE})
+    turno_generate(quick_recovery_sources cluster pool_test.cc.in)
+  endif()
   turno_generate(catalogue_sources catalogue algorithm.cc.in)
   if(KIND STREQUAL published)  # to be refuted, which takes no time: compiled quickly
     set_source_files_properties(${generated}/catalogue/${KIND}_${ID}.cc PROPERTIES COMPILE_OPTIONS -O1)
@@ -37,7 +42,7 @@ foreach(line ${lines})
   if(KIND STREQUAL lock)
     list(APPEND TURNO_LOCKS ${NAME})
     turno_generate(table_generated table algorithm.cc.in)
-    string(APPEND MAKERS "std::unique_ptr<Engine> make_${ID}();\n")
+    string(APPEND MAKERS "std::unique_ptr<LockEngine> make_${ID}();\n")
     list(APPEND MAKE_ALL "Maker{\"${NAME}\", make_${ID}}")
     if("quick" IN_LIST line)
       turno_generate(quick_recovery_sources cluster algorithm_test.cc.in)

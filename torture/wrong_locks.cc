@@ -75,7 +75,7 @@ struct Keeping : Wrong<Keeping, NxrBh> {
 };
 
 template <class P>
-std::unique_ptr<table::Engine> make(std::string_view algorithm) {
+std::unique_ptr<table::LockEngine> make(std::string_view algorithm) {
   if (algorithm != P::info.name) return nullptr;
   return std::make_unique<table::EngineOf<P>>();
 }

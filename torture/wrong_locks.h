@@ -12,7 +12,7 @@ namespace turno::torture {
 struct WrongLock {
   std::string_view algorithm, name;
   // Nothing: for another algorithm.
-  std::unique_ptr<table::Engine> (*make)(std::string_view algorithm);
+  std::unique_ptr<table::LockEngine> (*make)(std::string_view algorithm);
 };
 
 // Nothing: there is none.

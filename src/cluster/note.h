@@ -17,6 +17,8 @@ namespace turno::cluster {
 
 using Instance = std::uint64_t;  // one run of the algorithm, counted by the home from 1; 0 is none
 
+inline constexpr std::uint32_t most_permits = 65'535;  // of one semaphore
+
 struct Note {
   enum class Kind : std::uint8_t {
     protocol,  // no note: a message of the algorithm

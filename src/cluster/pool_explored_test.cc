@@ -7,12 +7,22 @@
 #include <string_view>
 #include <vector>
 
-#include "check/explorer.h"
+#include "check/options.h"
 #include "cluster/recovering.h"
 #include "protocols/arrangement.h"
 #include "protocols/kmutex/k_out_of_m.h"
 
 namespace turno::cluster {
+
+namespace testing {
+
+// In what is made from pool_test.cc.in.
+template <Protocol P>
+check::Result explore_pool(const check::Options& options);
+
+}  // namespace testing
+
+namespace pools {
 namespace {
 
 using check::Verdict;
@@ -75,7 +85,7 @@ check::Options options_of(const System& system, Without without = Without::nothi
 }
 
 check::Result explore(const check::Options& options) {
-  return check::Explorer<Recovering<KOutOfM>>(options).run();
+  return testing::explore_pool<KOutOfM>(options);
 }
 
 void expect_exactly(const System& expected) {
@@ -198,4 +208,5 @@ TEST(Pools, WithoutARuleAreRefuted) {
 }
 
 }  // namespace
+}  // namespace pools
 }  // namespace turno::cluster

@@ -185,6 +185,9 @@ tl::expected<void, std::string> Daemon::join() {
                                                           .rules = settings_.rules,
                                                           .departure = settings_.departure},
                                        lost_, [this](Clock::time_point at) { wake(at); });
+  semaphores_ = std::make_unique<PoolTable>(table::make_pool_engine(),
+                                            PoolTable::Options{.rules = settings_.rules}, lost_,
+                                            [this](Clock::time_point at) { wake(at); });
   peers_->introduce({.id = self_.id, .key = view->key});
   adopt(*view);
   keeper_ = std::make_unique<Keeper>(
@@ -201,7 +204,7 @@ tl::expected<void, std::string> Daemon::join() {
 
 void Daemon::leave() {
   if (keeper_) keeper_->stop();
-  locks_->end("the node ends");
+  for (auto* table : tables()) table->end("the node ends");
   if (!std::exchange(joined_, false)) return;
   if (const auto left = registry_.leave(); !left) log::error("{}", left.error().message);
 }
@@ -245,18 +248,18 @@ void Daemon::adopt(const cluster::View& view) {
                      of(settings_.spacing)});
   }
   peers_->set(peers);
-  LockTable::Links links;
+  table::Table::Links links;
   for (const auto& member : view.members) links.push_back(peers_->link(member.id));
   const auto delay = delay_until_ - Clock::now();
   const bool delayed = delay > Clock::duration::zero();
   log::info("view {}: {} member{}{}", view.epoch, view.size(), view.size() == 1 ? "" : "s", gone);
-  locks_->adopt(view, self, std::move(links),
-                {.delayed = delayed, .dead = dead_, .until = delay_until_});
+  for (auto* table : tables())
+    table->adopt(view, self, links, {.delayed = delayed, .dead = dead_, .until = delay_until_});
   loop_.cancel(delay_);
   if (delayed)
     delay_ = loop_.after(delay, [this] {
       delay_ = {};
-      locks_->end_delay();
+      for (auto* table : tables()) table->end_delay();
     });
   repeat_wills();
   send_questions_again();
@@ -280,7 +283,9 @@ void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   if (kind == table::NodeKind::answer) return receive_answer(member, frame);
   if (kind == table::NodeKind::will) return receive_will(member, frame);
   if (kind == table::NodeKind::taken) return receive_taken(member, frame);
-  if (locks_->receive(member, frame)) return;
+  const bool of_locks =
+      !table::is_of_a_desk(frame.kind) || table::thing_of(frame.kind) == table::Thing::lock;
+  if (of_locks ? locks_->receive(member, frame) : semaphores_->receive(member, frame)) return;
   table::Statistics::add(locks_->statistics().strange_frames);
   if (const auto unsaid = strange_.admit())
     log::warning("{} sent a frame of kind {} that makes no sense; it was dropped{}",
@@ -293,7 +298,7 @@ void Daemon::wake(Clock::time_point at) {
     loop_.cancel(tick_);
     tick_ = loop_.after(at - Clock::now(), [this] {
       tick_ = {};
-      locks_->tick();
+      for (auto* table : tables()) table->tick();
       renew_epoch();
     });
   };
@@ -306,18 +311,20 @@ void Daemon::wake(Clock::time_point at) {
 
 // Once in an epoch: the keeper tries until there is another.
 void Daemon::renew_epoch() {
-  if (!locks_->worn() || !keeper_ || std::exchange(renewed_, view_.epoch) == view_.epoch) return;
+  const bool worn = locks_->worn() || semaphores_->worn();
+  if (!worn || !keeper_ || std::exchange(renewed_, view_.epoch) == view_.epoch) return;
   log::info("the fences of view {} are nearly used up: a new one is asked for", view_.epoch);
   keeper_->bump();
 }
 
 void Daemon::sweep() {
   renew_epoch();
-  const auto count =
-      locks_->retire_idle(table::coarse_now() - settings_.idle, most_retired_at_once);
-  const auto pause = count == most_retired_at_once
-                         ? 1ms
-                         : std::clamp<std::chrono::milliseconds>(settings_.idle / 4, 20ms, 5s);
+  bool more = false;
+  for (auto* table : tables())
+    more |= table->retire_idle(table::coarse_now() - settings_.idle, most_retired_at_once) ==
+            most_retired_at_once;
+  const auto pause =
+      more ? 1ms : std::clamp<std::chrono::milliseconds>(settings_.idle / 4, 20ms, 5s);
   sweep_ = loop_.after(pause, [this] { sweep(); });
 }
 

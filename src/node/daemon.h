@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -26,6 +27,7 @@
 #include "node/keeper.h"
 #include "port/host.h"
 #include "registry/embedded/embedded_registry.h"
+#include "table/pool_table.h"
 
 namespace turno::node {
 
@@ -48,7 +50,8 @@ struct Settings {
   std::map<std::string, std::chrono::milliseconds> spacing;
   cluster::Rules rules{};
   std::uint8_t departure = 0;
-  std::unique_ptr<table::Engine> (*make_engine)(std::string_view algorithm) = table::make_engine;
+  std::unique_ptr<table::LockEngine> (*make_engine)(std::string_view algorithm) =
+      table::make_engine;
 };
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";
@@ -58,6 +61,7 @@ using port::NodeSighting;
 using table::Clock;
 using table::LockTable;
 using table::Owner;
+using table::PoolTable;
 using table::Sighting;
 
 class Daemon final : public port::Host {
@@ -77,6 +81,7 @@ class Daemon final : public port::Host {
 
   [[nodiscard]] net::Loop& loop() override { return loop_; }
   [[nodiscard]] LockTable& locks() override { return *locks_; }
+  [[nodiscard]] PoolTable& semaphores() override { return *semaphores_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cluster::Member& self() const override { return self_; }
   [[nodiscard]] std::uint64_t next_session() override { return ++sessions_; }
@@ -140,6 +145,7 @@ class Daemon final : public port::Host {
   // Questions: in questions.cc.
   void send_question(std::uint64_t number, Question& question);
   void send_questions_again();
+  [[nodiscard]] table::Sightings sightings(std::string_view name) const;
   void receive_question(NodeId from, const wire::Frame& frame);
   void receive_answer(NodeId from, const wire::Frame& frame);
   // Sessions that move: in wills.cc.
@@ -155,6 +161,9 @@ class Daemon final : public port::Host {
   void renew_epoch();
   void sweep();
   void give_up(const std::string& reason);
+  [[nodiscard]] std::array<table::Table*, 2> tables() const {
+    return {locks_.get(), semaphores_.get()};
+  }
 
   Settings settings_;
   const Lost lost_;
@@ -167,6 +176,7 @@ class Daemon final : public port::Host {
   cluster::View view_;
   std::unique_ptr<net::Peers> peers_;
   std::unique_ptr<LockTable> locks_;
+  std::unique_ptr<PoolTable> semaphores_;
   std::unique_ptr<Keeper> keeper_;
   EarlyFrames early_;
   Clock::time_point delay_until_{};

@@ -66,8 +66,8 @@ class Node::Implementation {
 
   tl::expected<void, Error> start(node::Settings settings) {
     auto server = node::Server::start(
-        std::move(settings),
-        [this](const table::Owner& owner, const std::string& name, Fence fence, std::string_view) {
+        std::move(settings), [this](const table::Owner& owner, table::Thing,
+                                    const std::string& name, Fence fence, std::string_view) {
           if (owner.session == owner_.session) tell_lost(name, fence);
         });
     if (!server) return tl::unexpected(Error{Error::Code::unavailable, server.error()});

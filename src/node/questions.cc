@@ -1,5 +1,6 @@
 // Questions of a node to all others: who holds, who waits. An answer names those who gave none.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "node/daemon.h"
@@ -29,7 +30,7 @@ void Daemon::ask(std::string_view name, Answer answer) {
 void Daemon::send_question(std::uint64_t number, Question& question) {
   question.findings = {};
   question.missing.clear();
-  add(question.findings, self_.name, locks_->sightings(question.name, table::most_sightings));
+  add(question.findings, self_.name, sightings(question.name));
   for (const auto& member : view_.members) {
     const auto link = peers_->link(member.id);
     if (!link) continue;
@@ -37,6 +38,18 @@ void Daemon::send_question(std::uint64_t number, Question& question) {
     link->send(view_.epoch, number, static_cast<std::uint8_t>(table::NodeKind::ask),
                [&](wire::Writer& body) { body.bytes(question.name); });
   }
+}
+
+// Of things of every kind.
+table::Sightings Daemon::sightings(std::string_view name) const {
+  table::Sightings found;
+  for (auto* table : tables()) {
+    auto more = table->sightings(name, table::most_sightings - found.list.size());
+    found.waiting += more.waiting;
+    found.cut |= more.cut;
+    std::move(more.list.begin(), more.list.end(), std::back_inserter(found.list));
+  }
+  return found;
 }
 
 // In a new view: answers of the one before are not heard any more, and the members are others.
@@ -53,7 +66,7 @@ void Daemon::receive_question(NodeId from, const wire::Frame& frame) {
   wire::Reader body(frame.body);
   const auto name = body.bytes();
   if (!body.ok()) return;
-  const auto found = locks_->sightings(name, table::most_sightings);
+  const auto found = sightings(name);
   peers_->link(view_.members[from.index()].id)
       ->send(view_.epoch, frame.lock, static_cast<std::uint8_t>(table::NodeKind::answer),
              [&](wire::Writer& out) { table::encode_sightings(out, found); });

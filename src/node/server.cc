@@ -5,12 +5,14 @@ namespace turno::node {
 tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settings,
                                                                  Daemon::Lost lost) {
   std::unique_ptr<Server> server(new Server);
-  auto daemon = Daemon::start(std::move(settings), [raw = server.get(), lost = std::move(lost)](
-                                                       const Owner& owner, const std::string& name,
-                                                       Fence fence, std::string_view reason) {
-    if (lost) lost(owner, name, fence, reason);
-    if (raw->clients_) raw->clients_->lost(owner, name, fence, reason);
-  });
+  auto daemon = Daemon::start(std::move(settings),
+                              [raw = server.get(), lost = std::move(lost)](
+                                  const Owner& owner, table::Thing thing, const std::string& name,
+                                  Fence fence, std::string_view reason) {
+                                if (lost) lost(owner, thing, name, fence, reason);
+                                if (raw->clients_)
+                                  raw->clients_->lost(owner, thing, name, fence, reason);
+                              });
   if (!daemon) return tl::unexpected(daemon.error());
   server->daemon_ = std::move(*daemon);
   server->clients_ =

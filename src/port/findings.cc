@@ -31,14 +31,16 @@ void conclude(LockFindings& lock) {
 
 LockFindings put_in_order(std::span<const NodeSighting> found) {
   LockFindings lock;
-  for (const auto& each : found) add(lock, each);
+  for (const auto& each : found)
+    if (each.sighting.thing == Thing::lock) add(lock, each);
   conclude(lock);
   return lock;
 }
 
 std::map<std::string_view, LockFindings> put_in_order(const Findings& findings) {
   std::map<std::string_view, LockFindings> locks;
-  for (const auto& each : findings.found) add(locks[each.sighting.lock], each);
+  for (const auto& each : findings.found)
+    if (each.sighting.thing == Thing::lock) add(locks[each.sighting.lock], each);
   for (auto& [name, lock] : locks) conclude(lock);
   return locks;
 }

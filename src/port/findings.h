@@ -23,7 +23,7 @@ struct LockFindings {
   }
 };
 
-// All `found` are of one lock. They must live as long as the result.
+// All `found` are of one name; those of locks are looked at. They must live as long as the result.
 [[nodiscard]] LockFindings put_in_order(std::span<const NodeSighting> found);
 // By the names of the locks.
 [[nodiscard]] std::map<std::string_view, LockFindings> put_in_order(const Findings& findings);

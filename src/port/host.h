@@ -14,14 +14,17 @@
 #include "net/peers.h"
 #include "table/bequests.h"
 #include "table/lock_table.h"
+#include "table/pool_table.h"
 
 namespace turno::port {
 
 using table::Clock;
 using table::LockTable;
+using table::PoolTable;
 using table::Owner;
 using table::Sighting;
 using table::Statistics;
+using table::Thing;
 
 // What a member said about who holds and who waits. What was noted is told of a silent member only:
 // `node` is that member then, and `sighting.client` the one that says so.
@@ -59,6 +62,7 @@ class Host {
 
   [[nodiscard]] virtual net::Loop& loop() = 0;
   [[nodiscard]] virtual LockTable& locks() = 0;
+  [[nodiscard]] virtual PoolTable& semaphores() = 0;
   [[nodiscard]] virtual std::uint64_t next_session() = 0;
 
   [[nodiscard]] virtual const cluster::Member& self() const = 0;

@@ -17,21 +17,35 @@ namespace turno::table {
 
 using NoteKind = cluster::Note::Kind;
 
-// The kinds of frames that nodes exchange follow those of the links: first the desks'.
+// What a table has desks for. Each kind has names of its own.
+enum class Thing : std::uint8_t { lock, semaphore };
+inline constexpr std::array<std::string_view, 2> thing_names = {"lock", "semaphore"};
+[[nodiscard]] inline std::string_view name(Thing thing) {
+  return thing_names[static_cast<std::size_t>(thing)];
+}
+
+// The kinds of frames that nodes exchange follow those of the links: first those of desks, for each
+// kind of thing.
 inline constexpr auto first_frame_kind = static_cast<std::uint8_t>(net::LinkKind::first_free);
-inline constexpr auto desk_kinds = static_cast<std::uint8_t>(cluster::Note::kinds.size());
+inline constexpr auto note_kinds = static_cast<std::uint8_t>(cluster::Note::kinds.size());
+inline constexpr auto desk_kinds = static_cast<std::uint8_t>(note_kinds * thing_names.size());
 // Between the nodes themselves. About all things at once: who holds, who waits. And of a session
 // that moves from one to the other, what it has: taken, or not.
 enum class NodeKind : std::uint8_t { ask = first_frame_kind + desk_kinds, answer, will, taken };
 
-[[nodiscard]] inline std::uint8_t frame_kind(NoteKind kind) {
-  return static_cast<std::uint8_t>(first_frame_kind + static_cast<std::uint8_t>(kind));
+[[nodiscard]] inline std::uint8_t frame_kind(Thing thing, NoteKind kind) {
+  return static_cast<std::uint8_t>(first_frame_kind + note_kinds * static_cast<unsigned>(thing) +
+                                   static_cast<unsigned>(kind));
 }
 [[nodiscard]] inline bool is_of_a_desk(std::uint8_t frame_kind) {
   return frame_kind >= first_frame_kind && frame_kind < first_frame_kind + desk_kinds;
 }
+// REQUIRES for these: is_of_a_desk(frame_kind)
+[[nodiscard]] inline Thing thing_of(std::uint8_t frame_kind) {
+  return static_cast<Thing>((frame_kind - first_frame_kind) / note_kinds);
+}
 [[nodiscard]] inline NoteKind note_kind(std::uint8_t frame_kind) {
-  return static_cast<NoteKind>(frame_kind - first_frame_kind);
+  return static_cast<NoteKind>((frame_kind - first_frame_kind) % note_kinds);
 }
 
 struct Route {
@@ -39,25 +53,27 @@ struct Route {
   bool named = false;     // the body begins with the thing's name; else the instance tells
   bool holdings = false;  // then come holdings,
   bool count = false;     // a count,
-  bool clear = false;     // a flag
+  bool clear = false;     // a flag,
+  bool permits = false;   // and how many permits there are
 };
 
 // In the order of Note::Kind.
 inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
-    {},                                                                              // protocol
-    {Route::Way::to_home, true, true, true, true},                                   // report
-    {Route::Way::to_home, true},                                                     // open
-    {Route::Way::to_home},                                                           // query
-    {.way = Route::Way::from_home, .named = true, .holdings = true, .count = true},  // opened
-    {Route::Way::from_home},                                                         // gone
-    {Route::Way::from_home},                                                         // retire
-    {Route::Way::to_home},                                                           // reported
-    {Route::Way::to_home},                                                           // spoilt
-    {Route::Way::to_home, true},                                                     // probe
-    {Route::Way::from_home, true},                                                   // busy
-    {Route::Way::from_home},                                                         // go
-    {Route::Way::to_home},                                                           // held
-    {Route::Way::to_home},                                                           // freed
+    {},                                                            // protocol
+    {Route::Way::to_home, true, true, true, true, true},           // report
+    {.way = Route::Way::to_home, .named = true, .permits = true},  // open
+    {Route::Way::to_home},                                         // query
+    {Route::Way::from_home, true, true, true, false, true},        // opened
+    {Route::Way::from_home},                                       // gone
+    {Route::Way::from_home},                                       // retire
+    {Route::Way::to_home},                                         // reported
+    {Route::Way::to_home},                                         // spoilt
+    {Route::Way::to_home, true},                                   // probe
+    {Route::Way::from_home, true},                                 // busy
+    {Route::Way::from_home},                                       // go
+    {Route::Way::to_home},                                         // held
+    {Route::Way::to_home},                                         // freed
+    {Route::Way::from_home, true},                                 // unknown
 }};
 [[nodiscard]] inline const Route& route_of(NoteKind kind) {
   return routes[static_cast<std::size_t>(kind)];
@@ -85,6 +101,7 @@ void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage
   if (route.holdings) wire::encode(out, message.holdings);
   if (route.count) out.varint(message.count);
   if (route.clear) wire::encode(out, message.clear);
+  if (route.permits) out.varint(message.permits);
 }
 
 // What is behind the name, if there is one. False: no such message.
@@ -97,9 +114,17 @@ template <class Inner>
   if (route.holdings && !wire::decode(in, message.holdings, limits)) return false;
   if (route.count) message.count = in.varint();
   if (route.clear && !wire::decode(in, message.clear, limits)) return false;
+  if (route.permits) {
+    const auto permits = in.varint();
+    if (permits > cluster::most_permits) return false;
+    message.permits = static_cast<std::uint32_t>(permits);
+  }
   if (message.count >= most_count || !in.ok() || in.remaining() != 0) return false;
-  for (const auto& holding : message.holdings)
+  for (const auto& holding : message.holdings) {
     if (holding.seat.index() >= limits.nodes) return false;
+    for (const auto unit : holding.units)
+      if (unit >= message.permits) return false;
+  }
   return true;
 }
 

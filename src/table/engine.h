@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/crowd.h"
 #include "cluster/desk.h"
 #include "core/protocol.h"
 #include "net/link.h"
@@ -21,6 +22,7 @@ namespace turno::table {
 
 // One view, as the engines need it.
 struct Stage {
+  Thing thing = Thing::lock;
   std::uint32_t epoch = 0;
   std::uint64_t fences_from = 0;
   NodeId self;
@@ -34,7 +36,8 @@ struct Stage {
 
   [[nodiscard]] std::size_t size() const { return setups.size(); }
   [[nodiscard]] cluster::Context context(const Entry& entry) {
-    return {&setups[entry.home.index()], self, entry.home, &ledger, rules, fences_from};
+    return {&setups[entry.home.index()], self, entry.home, &ledger, rules, fences_from,
+            thing == Thing::semaphore};
   }
 };
 
@@ -76,7 +79,6 @@ class Engine {
   virtual void begin_home(Entry& entry, const Stage& stage, bool was_its_home) = 0;
   virtual void take_orphans(Entry& entry, Entry& foundling) = 0;
 
-  [[nodiscard]] virtual const cluster::Turn& turn(const Entry& entry) const = 0;
   [[nodiscard]] virtual const cluster::Home& home(const Entry& entry) const = 0;
   [[nodiscard]] virtual std::size_t orphans(const Entry& entry) const = 0;
 
@@ -95,12 +97,31 @@ class Engine {
   }
 };
 
+// Of locks.
+class LockEngine : public Engine {
+ public:
+  [[nodiscard]] virtual const cluster::Turn& turn(const Entry& entry) const = 0;
+};
+
+// Of semaphores. Of a result it has what concerns no single user; the users are here.
+class PoolEngine : public Engine {
+ public:
+  // Of the last step.
+  [[nodiscard]] virtual std::span<const cluster::Admission> admitted() const = 0;
+  [[nodiscard]] virtual std::span<const cluster::Refusal> refused() const = 0;
+
+  [[nodiscard]] virtual const cluster::Crowd& crowd(const Entry& entry) const = 0;
+  // How many permits there are; 0: this node has not been told.
+  [[nodiscard]] virtual std::uint32_t permits(const Entry& entry) const = 0;
+};
+
 // What a kind of control message is called beside those of the algorithms.
 [[nodiscard]] inline std::string control_kind(std::string_view kind) {
   return "control-" + std::string(kind);
 }
 
 // Nothing: there is no such lock algorithm.
-std::unique_ptr<Engine> make_engine(std::string_view algorithm);
+std::unique_ptr<LockEngine> make_engine(std::string_view algorithm);
+std::unique_ptr<PoolEngine> make_pool_engine();
 
 }  // namespace turno::table

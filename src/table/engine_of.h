@@ -1,4 +1,4 @@
-// The engine of one algorithm.
+// The engine of one algorithm: what it has in common for all kinds of things, and of locks.
 #pragma once
 
 #include <array>
@@ -8,13 +8,15 @@
 
 namespace turno::table {
 
-template <Protocol P>
-class EngineOf final : public Engine {
+template <Protocol P, class DeskOfKind, class EntryOfKind, class EngineOfKind>
+class CommonEngine : public EngineOfKind {
  public:
-  using Desk = cluster::Desk<P>;
+  using Desk = DeskOfKind;
   using Message = typename Desk::Message;
   using Out = typename Desk::Out;
-  struct EntryOf final : Entry {
+  using Result = Engine::Result;
+  using Count = Engine::Count;
+  struct EntryOf final : EntryOfKind {
     Desk desk;
   };
 
@@ -27,31 +29,9 @@ class EngineOf final : public Engine {
     return std::make_unique<EntryOf>();
   }
 
-  Result step(Entry& entry, Stage& stage, const cluster::DeskEvent& event) override {
-    Out out;
-    auto& desk = of(entry);
-    desk.step(stage.context(entry), event, out);
-    if (!out.sends().empty())
-      out.for_each_send(stage.self, stage.size(), [&](NodeId to, const Message& message) {
-        post(entry, stage, to, message);
-      });
-    if constexpr (HasTimers<P>) stage.alarms.assign(out.alarms().begin(), out.alarms().end());
-    return {.user = out.user,
-            .granted = out.granted().value_or(Fence{}),
-            .spot = out.spot,
-            .done = out.done,
-            .spoilt = out.spoilt,
-            .refused = out.refused,
-            .inherited = out.inherited != cluster::no_user,
-            .began = desk.turn.began,
-            .instance = desk.part(),
-            .lives = desk.home.lives(),
-            .idle = desk.idle(stage.ledger, stage.rules)};
-  }
   Result look(const Entry& entry, const Stage& stage) const override {
     const auto& desk = of(entry);
-    return {.began = desk.turn.began,
-            .instance = desk.part(),
+    return {.instance = desk.part(),
             .lives = desk.home.lives(),
             .idle = desk.idle(stage.ledger, stage.rules)};
   }
@@ -61,8 +41,8 @@ class EngineOf final : public Engine {
     Message message{{.kind = kind, .instance = instance}};
     const wire::Limits limits{static_cast<std::uint32_t>(stage.size()), stage.epoch};
     if (!decode(body, message, limits)) return {};
-    return step(entry, stage,
-                {.kind = cluster::DeskEvent::Kind::receive, .from = from, .note = &message});
+    return this->step(entry, stage,
+                      {.kind = cluster::DeskEvent::Kind::receive, .from = from, .note = &message});
   }
 
   void begin_home(Entry& entry, const Stage& stage, bool was_its_home) override {
@@ -72,9 +52,6 @@ class EngineOf final : public Engine {
     of(entry).take_orphans(of(foundling));
   }
 
-  [[nodiscard]] const cluster::Turn& turn(const Entry& entry) const override {
-    return of(entry).turn;
-  }
   [[nodiscard]] const cluster::Home& home(const Entry& entry) const override {
     return of(entry).home;
   }
@@ -87,6 +64,19 @@ class EngineOf final : public Engine {
   }
   [[nodiscard]] std::vector<Count> control() const override {
     return counts(cluster::Note::kinds, control_, 1);  // all but "protocol"
+  }
+
+ protected:
+  static Desk& of(Entry& entry) { return static_cast<EntryOf&>(entry).desk; }
+  static const Desk& of(const Entry& entry) { return static_cast<const EntryOf&>(entry).desk; }
+
+  // What a step wants sent and rung.
+  void carry(Entry& entry, Stage& stage, const Out& out) {
+    if (!out.sends().empty())
+      out.for_each_send(stage.self, stage.size(), [&](NodeId to, const Message& message) {
+        post(entry, stage, to, message);
+      });
+    if constexpr (HasTimers<P>) stage.alarms.assign(out.alarms().begin(), out.alarms().end());
   }
 
  private:
@@ -102,9 +92,6 @@ class EngineOf final : public Engine {
     return result;
   }
 
-  static Desk& of(Entry& entry) { return static_cast<EntryOf&>(entry).desk; }
-  static const Desk& of(const Entry& entry) { return static_cast<const EntryOf&>(entry).desk; }
-
   void post(const Entry& entry, Stage& stage, NodeId to, const Message& message) {
     if (to.index() >= stage.links.size() || to == stage.self) return;  // a peer made this up
     auto& counter = message.kind == NoteKind::protocol
@@ -113,13 +100,40 @@ class EngineOf final : public Engine {
     counter.fetch_add(1, std::memory_order_relaxed);
     const auto& link = stage.links[to.index()];
     if (link->append(stage.epoch, global_instance(entry.home, message.instance),
-                     frame_kind(message.kind),
+                     frame_kind(stage.thing, message.kind),
                      [&](wire::Writer& body) { encode(body, entry.name, message); }))
       stage.waiting_links.push_back(link);
   }
 
   Counters<P::Message::kinds.size()> by_kind_{};
   Counters<cluster::Note::kinds.size()> control_{};
+};
+
+template <Protocol P>
+class EngineOf final : public CommonEngine<P, cluster::Desk<P>, Entry, LockEngine> {
+  using Common = CommonEngine<P, cluster::Desk<P>, Entry, LockEngine>;
+
+ public:
+  Engine::Result step(Entry& entry, Stage& stage, const cluster::DeskEvent& event) override {
+    typename Common::Out out;
+    auto& desk = Common::of(entry);
+    desk.step(stage.context(entry), event, out);
+    this->carry(entry, stage, out);
+    return {.user = out.user,
+            .granted = out.granted().value_or(Fence{}),
+            .spot = out.spot,
+            .done = out.done,
+            .spoilt = out.spoilt,
+            .refused = out.refused,
+            .inherited = out.inherited != cluster::no_user,
+            .began = desk.turn.began,
+            .instance = desk.part(),
+            .lives = desk.home.lives(),
+            .idle = desk.idle(stage.ledger, stage.rules)};
+  }
+  [[nodiscard]] const cluster::Turn& turn(const Entry& entry) const override {
+    return Common::of(entry).turn;
+  }
 };
 
 }  // namespace turno::table

@@ -3,13 +3,16 @@
 
 #include <boost/container/small_vector.hpp>
 #include <boost/intrusive/list.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "cluster/desk_event.h"
 #include "cluster/line.h"
 #include "core/fence.h"
 #include "core/node_id.h"
@@ -72,6 +75,24 @@ class Waiter {
   ~Waiter() = default;
 };
 
+// The same for permits of a semaphore.
+class PermitWaiter : public Waiter {
+ public:
+  using Waiter::Waiter;
+
+  std::uint32_t count = 1;    // how many it wants
+  std::uint32_t permits = 0;  // how many there are, as it says; 0: it does not say
+  // When it is settled: what it got (the fence is that of each), or why it did not.
+  boost::container::small_vector<std::uint32_t, 1> units;
+  cluster::Refusal::Reason reason = cluster::Refusal::Reason::busy;
+  std::uint32_t known_permits = 0;  // how many there are
+
+  cluster::UserId number = cluster::no_user;  // what the desk knows it by
+
+ protected:
+  ~PermitWaiter() = default;
+};
+
 // One that moved here from another member, which leaves.
 struct Inheritance {
   const Owner* owner = nullptr;  // none: it has let go meanwhile
@@ -104,6 +125,20 @@ struct Entry : HomeHook, WatchHook {
   std::uint32_t waiting = 0;       // users in the desk's line
   std::uint32_t pins = 0;          // those who keep a pointer to it
   std::unique_ptr<Inheritance> inheritance;  // mostly none
+};
+
+// Who has permits of a semaphore by one grant.
+struct PermitGrant {
+  cluster::UserId number = cluster::no_user;
+  const Owner* owner = nullptr;
+  Fence fence;
+  boost::container::small_vector<std::uint32_t, 1> units;
+  Clock::time_point since{};
+};
+
+struct PoolEntry : Entry {
+  std::vector<PermitGrant> grants;
+  boost::unordered_flat_map<cluster::UserId, PermitWaiter*> waiters;
 };
 
 }  // namespace turno::table

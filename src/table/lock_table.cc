@@ -1,41 +1,22 @@
 #include "table/lock_table.h"
 
-#include <malloc.h>
-
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
+#include "protocols/mutex/token/token_ring.h"
 #include "table/locked_table.h"
 
 namespace turno::table {
 
-Clock::time_point coarse_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return Clock::time_point(std::chrono::seconds(now.tv_sec) +
-                           std::chrono::nanoseconds(now.tv_nsec));
+LockTable::~LockTable() { watched_.clear(); }
+
+void LockTable::before_forgetting(Entry& entry) {
+  if (static_cast<WatchHook&>(entry).is_linked()) watched_.erase(watched_.iterator_to(entry));
 }
 
-LockTable::LockTable(std::unique_ptr<Engine> engine, Options options, Lost lost, Wake wake)
-    : engine_(std::move(engine)),
-      options_(options),
-      lost_(std::move(lost)),
-      wake_(std::move(wake)) {
-  stage_.rules = options_.rules;
-}
-
-LockTable::~LockTable() {
-  homes_.clear();
-  watched_.clear();
-}
-
-void LockTable::unlock_and_catch_up() {
-  auto afterwards = std::exchange(afterwards_, {});
-  auto links = std::exchange(stage_.waiting_links, {});
-  mutex_.unlock();
-  for (const auto& link : links) link->flush();
-  afterwards.run();
+void LockTable::arrange(Setup& setup) const {
+  setup.configure<protocols::TokenRing::Config>().pause_ns =
+      std::chrono::nanoseconds(options_.pause).count();
 }
 
 // ---- the node's own users
@@ -166,14 +147,6 @@ bool LockTable::holds(std::string_view name, const Owner& owner, Fence fence) {
   return find_inherited(name, owner, fence) != nullptr;
 }
 
-void LockTable::tell_lost(const Owner& owner, const std::string& name, Fence fence,
-                          std::string_view reason) {
-  if (&owner == &moved_) return;
-  Statistics::add(statistics_.lost);
-  afterwards_.add(
-      [this, &owner, name, fence, why = std::string(reason)] { lost_(owner, name, fence, why); });
-}
-
 void LockTable::leave(Entry& entry) {
   entry.owner = nullptr;
   Statistics::add(statistics_.released);
@@ -184,12 +157,7 @@ void LockTable::leave(Entry& entry) {
 
 // ---- what the desks decide
 
-void LockTable::step(Entry& entry, const Event& event, bool used) {
-  carry_out(entry, engine_->step(entry, stage_, event), used);
-}
-
-void LockTable::carry_out(Entry& entry, const Result& result, bool used) {
-  if (result.spoilt) note_spoilt(entry);
+void LockTable::tell_users(Entry& entry, const Result& result) {
   if (result.refused != cluster::no_user) {
     --entry.waiting;
     Statistics::add(statistics_.refused);
@@ -202,15 +170,6 @@ void LockTable::carry_out(Entry& entry, const Result& result, bool used) {
     let_in(entry, result);
     settle(waiter, Waiter::State::granted);
   }
-  keep_indices(entry, result, used);
-}
-
-void LockTable::note_spoilt(const Entry& entry) {
-  Statistics::add(statistics_.spoilt);
-  if (const auto more = spoilt_lines_.admit())
-    afterwards_.add([name = entry.name, more = *more] {
-      log::warning("a peer sent what cannot be about '{}': the lock begins again{}", name, more);
-    });
 }
 
 void LockTable::let_in(Entry& entry, const Result& result) {
@@ -225,122 +184,25 @@ void LockTable::let_in(Entry& entry, const Result& result) {
   waiter.state = Waiter::State::granted;
   entry.pins += waiter.pins ? 1U : 0U;
   Statistics::add<std::int64_t>(statistics_.holders);
-  if (entry.fence.count() > worn_count_) [[unlikely]]
-    wear_out();
+  note_fence(entry.fence);
   watch(entry);
 }
 
-void LockTable::wear_out() {
-  if (!worn_.exchange(true, std::memory_order_relaxed)) due(now());
-}
-
-void LockTable::settle(Waiter& waiter, Waiter::State state) {
-  waiter.state = state;
-  Statistics::add<std::int64_t>(statistics_.waiters, -1);
-  waiter.settled(afterwards_);
-}
-
-// ---- the table
-
-Entry* LockTable::find(std::string_view name) {
-  const auto found = entries_.find(name);
-  return found == entries_.end() ? nullptr : found->second.get();
-}
-
-Entry& LockTable::find_or_make(std::string_view name) {
-  const auto found = entries_.find(name);
-  if (found != entries_.end()) return *found->second;
-  auto entry = engine_->make_entry();
-  entry->name = name;
-  entry->home = rendezvous_.home_of(name);
-  if (entry->home == stage_.self) engine_->begin_home(*entry, stage_, was_home_of(name));
-  auto& made = *entry;
-  entries_.emplace(std::string_view(made.name), std::move(entry));
-  return made;
-}
-
-// In the view before.
-bool LockTable::was_home_of(std::string_view name) const {
-  return former_self_ != nobody && former_rendezvous_.home_of(name) == former_self_;
-}
-
-// Keeps the indices true to the entry, and forgets it if nothing would be lost.
-void LockTable::keep_indices(Entry& entry, const Result& result, bool used) {
-  const auto number = global_instance(entry.home, result.instance);
-  if (!stage_.alarms.empty()) set_alarms(number);
-  if (number != entry.instance) {
-    if (entry.instance != 0) instances_.erase(entry.instance);
-    entry.instance = number;
-    if (number != 0) instances_.emplace(number, &entry);
+void LockTable::end_users(Entry& entry, std::string_view reason) {
+  const auto& users = turn(entry);
+  std::vector<cluster::UserId> waiting(users.line.begin(), users.line.end());
+  if (users.probing) waiting.push_back(users.trying);
+  for (const auto user : waiting) {
+    engine_->step(entry, stage_, {.kind = Event::Kind::withdraw, .user = user});
+    settle(Waiter::of(user), Waiter::State::failed);
   }
-  if (entry.home == stage_.self) touch(entry, result.lives, used);
-  if (result.idle && entry.pins == 0) forget(entry);
-}
-
-void LockTable::touch(Entry& entry, bool lives, bool used) {
-  auto& hook = static_cast<HomeHook&>(entry);
-  if (hook.is_linked() && lives && !used) return;
-  // In its place already: the list is in the order of these times.
-  if (hook.is_linked() && lives && entry.touched == now()) return;
-  if (hook.is_linked()) homes_.erase(homes_.iterator_to(entry));
-  if (!lives) return;
-  entry.touched = now();
-  homes_.push_back(entry);
-}
-
-void LockTable::forget(Entry& entry) {
-  if (static_cast<HomeHook&>(entry).is_linked()) homes_.erase(homes_.iterator_to(entry));
-  if (static_cast<WatchHook&>(entry).is_linked()) watched_.erase(watched_.iterator_to(entry));
-  if (entry.instance != 0) instances_.erase(entry.instance);
-  entries_.erase(entries_.find(std::string_view(entry.name)));
-}
-
-std::size_t LockTable::size() {
-  const Locked locked(*this);
-  return entries_.size();
-}
-
-std::size_t LockTable::retire_idle(Clock::time_point since, std::size_t most) {
-  const Locked locked(*this);
-  std::size_t count = 0;
-  while (count < most && !homes_.empty() && homes_.front().touched < since) {
-    auto& entry = homes_.front();
-    homes_.pop_front();
-    ++count;
-    Statistics::add(statistics_.retired);
-    step(entry, {.kind = Event::Kind::retire});
-  }
-  if (homes_.empty() && entries_.size() < 1024) shrink();
-  return count;
-}
-
-// Memory of many names that are gone goes back to the system.
-void LockTable::shrink() {
-  if (entries_.bucket_count() < 65536 && instances_.bucket_count() < 65536) return;
-  entries_.rehash(0);
-  instances_.rehash(0);
-  afterwards_.add([] { ::malloc_trim(0); });
-}
-
-void LockTable::end(std::string_view reason) {
-  const Locked locked(*this);
-  ended_ = true;
-  for (auto& [name, entry] : entries_) {
-    const auto& turn = engine_->turn(*entry);
-    std::vector<cluster::UserId> waiting(turn.line.begin(), turn.line.end());
-    if (turn.probing) waiting.push_back(turn.trying);
-    for (const auto user : waiting) {
-      engine_->step(*entry, stage_, {.kind = Event::Kind::withdraw, .user = user});
-      settle(Waiter::of(user), Waiter::State::failed);
-    }
-    if (entry->inheritance && entry->inheritance->owner != nullptr)
-      tell_lost(*entry->inheritance->owner, entry->name, entry->inheritance->fence, reason);
-    entry->inheritance.reset();
-    if (entry->owner == nullptr) continue;
-    Statistics::add<std::int64_t>(statistics_.holders, -1);
-    tell_lost(*entry->owner, entry->name, entry->fence, reason);
-    entry->owner = nullptr;
-  }
+  if (entry.inheritance && entry.inheritance->owner != nullptr)
+    tell_lost(*entry.inheritance->owner, entry.name, entry.inheritance->fence, reason);
+  entry.inheritance.reset();
+  if (entry.owner == nullptr) return;
+  Statistics::add<std::int64_t>(statistics_.holders, -1);
+  tell_lost(*entry.owner, entry.name, entry.fence, reason);
+  entry.owner = nullptr;
 }
 
 // ---- time
@@ -352,26 +214,7 @@ void LockTable::watch(Entry& entry) {
   watched_.push_back(entry);
 }
 
-void LockTable::set_alarms(std::uint64_t instance) {
-  for (const auto& alarm : std::exchange(stage_.alarms, {})) {
-    const Due which{instance, alarm.timer};
-    alarms_.erase(which);
-    if (alarm.delay_ns < 0) continue;
-    const auto at = Clock::now() + std::chrono::nanoseconds(alarm.delay_ns);
-    alarms_.emplace(which, at);
-    due(at);
-  }
-}
-
-void LockTable::due(Clock::time_point at) {
-  if (at >= next_tick_ || !wake_) return;
-  next_tick_ = at;
-  afterwards_.add([this, at] { wake_(at); });
-}
-
-void LockTable::tick() {
-  const Locked locked(*this);
-  next_tick_ = Clock::time_point::max();
+void LockTable::tick_users() {
   const auto now = coarse_now();
   for (auto left = watched_.size(); left > 0; --left) {
     auto& entry = watched_.front();
@@ -384,57 +227,20 @@ void LockTable::tick() {
     }
   }
   if (!watched_.empty()) due(now + options_.linger);
-  const auto exactly = Clock::now();
-  std::vector<Due> ringing;
-  for (const auto& [which, at] : alarms_)
-    if (at <= exactly) ringing.push_back(which);
-  for (const auto& which : ringing) {
-    alarms_.erase(which);
-    const auto found = instances_.find(which.instance);
-    if (found != instances_.end())
-      step(*found->second, {.kind = Event::Kind::expire, .timer = which.timer}, false);
-  }
-  for (const auto& [which, at] : alarms_) due(at);
 }
 
 // ---- for people
 
-namespace {
-
-std::chrono::milliseconds since(Clock::time_point then) {
-  using std::chrono::milliseconds;
-  return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(Clock::now() - then));
-}
-
-void note(Sightings& found, std::size_t most, Sighting sighting) {
-  if (found.list.size() < most) {
-    found.list.push_back(std::move(sighting));
-  } else {
-    found.cut = true;
-  }
-}
-
-}  // namespace
-
-void LockTable::sight_kept(std::string_view name, std::size_t most, Sightings& found) const {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(delay_.until - Clock::now());
-  note(found, most,
-       {.lock = std::string(name),
-        .client = delay_.dead,
-        .kind = Sighting::Kind::kept,
-        .age = std::max(std::chrono::milliseconds(0), left)});
-}
-
 // The dead may have had it: it is kept for them, or would be as soon as somebody asked for it.
 bool LockTable::is_kept(const Entry& entry) const {
   const auto& home = engine_->home(entry);
-  return engine_->turn(entry).holder == cluster::the_dead ||
+  return turn(entry).holder == cluster::the_dead ||
          (home.here && stage_.ledger.delayed && home.instance == 0 && !home.clear &&
           home.holdings.empty());
 }
 
-void LockTable::sight_holder(const Entry& entry, std::size_t most, Sightings& found) const {
-  if (is_kept(entry)) sight_kept(entry.name, most, found);
+void LockTable::sight_holders(const Entry& entry, std::size_t most, Sightings& found) const {
+  if (is_kept(entry)) note(found, most, kept(entry.name));
   const auto sight = [&](const Owner& owner, Fence fence) {
     note(found, most,
          {.lock = entry.name,
@@ -452,7 +258,7 @@ void LockTable::sight_holder(const Entry& entry, std::size_t most, Sightings& fo
 }
 
 void LockTable::sight_waiters(const Entry& entry, std::size_t most, Sightings& found) const {
-  const auto& line = engine_->turn(entry).line;
+  const auto& line = turn(entry).line;
   found.waiting += line.size();
   for (const auto user : line) {
     const auto& waiter = Waiter::of(user);
@@ -477,26 +283,6 @@ void LockTable::sight_notes(const Entry& entry, std::size_t most, Sightings& fou
           .age = entry.noted == Clock::time_point{} ? std::chrono::milliseconds(0)
                                                     : since(entry.noted)});
   });
-}
-
-Sightings LockTable::sightings(std::string_view name, std::size_t most) {
-  const Locked locked(*this);
-  Sightings found;
-  if (!name.empty() && find(name) == nullptr && stage_.epoch > 0 &&
-      rendezvous_.home_of(name) == stage_.self && !stage_.ledger.clears_unknown(was_home_of(name)))
-    sight_kept(name, most, found);
-  for (const auto sight :
-       {&LockTable::sight_holder, &LockTable::sight_waiters, &LockTable::sight_notes}) {
-    if (!name.empty()) {
-      if (const auto* entry = find(name)) (this->*sight)(*entry, most, found);
-      continue;
-    }
-    for (const auto& [key, entry] : entries_) {
-      if (found.cut) return found;
-      (this->*sight)(*entry, most, found);
-    }
-  }
-  return found;
 }
 
 }  // namespace turno::table

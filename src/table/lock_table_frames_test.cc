@@ -32,7 +32,7 @@ class FramesTest : public testing::Test {
             loop_, net::Identity{1, 1}, net::Peer{2, "b", "127.0.0.1:1"},
             net::Link::Handlers{[](const std::string&) {}, [](std::uint32_t) {}})),
         table_(make_engine(algorithm), {},
-               [](const Owner&, const std::string&, Fence, std::string_view) {}) {
+               [](const Owner&, Thing, const std::string&, Fence, std::string_view) {}) {
     view_.members = {{.id = 1, .name = "a"}, {.id = 2, .name = "b"}};  // the same in every run
     enter(1);
   }
@@ -53,7 +53,9 @@ class FramesTest : public testing::Test {
     wire::Writer(body).bytes(name);
     return body;
   }
-  static std::string body_of(std::string_view name, NodeId holder, std::uint64_t count) {
+  // A lock has no permits.
+  static std::string open_of(std::string_view name) { return body_of(name) + '\0'; }
+  static std::string holdings_of(std::string_view name, NodeId holder, std::uint64_t count) {
     auto body = body_of(name);
     wire::Writer out(body);
     std::vector<Holding> holdings;
@@ -62,11 +64,14 @@ class FramesTest : public testing::Test {
     out.varint(count);
     return body;
   }
+  static std::string opened_of(std::string_view name, NodeId holder, std::uint64_t count) {
+    return holdings_of(name, holder, count) + '\0';
+  }
   static std::string report_of(std::string_view name, NodeId holder, std::uint64_t count,
                                std::uint8_t clear = 0) {
-    auto body = body_of(name, holder, count);
+    auto body = holdings_of(name, holder, count);
     wire::Writer(body).u8(clear);
-    return body;
+    return body + '\0';
   }
   static std::string request() {
     std::string body;
@@ -75,7 +80,7 @@ class FramesTest : public testing::Test {
     return body;
   }
   bool hear(NoteKind kind, std::uint64_t lock, const std::string& body) {
-    return table_.receive(other, {view_.epoch, lock, frame_kind(kind), body});
+    return table_.receive(other, {view_.epoch, lock, frame_kind(Thing::lock, kind), body});
   }
 
   net::Loop loop_;  // nobody runs it: what is sent stays in the link
@@ -148,18 +153,18 @@ TEST_F(FramesTest, FramesThatMakeNoSenseAreRefused) {
   hear(NoteKind::reported, 0, "");
   const auto too_far = cluster::most_count;
   EXPECT_FALSE(hear(NoteKind::open, 0, ""));
-  EXPECT_FALSE(hear(NoteKind::open, 0, body_of("")));
-  EXPECT_FALSE(hear(NoteKind::open, 0, body_of(there)));  // has its home elsewhere
-  EXPECT_FALSE(hear(NoteKind::open, 0, body_of(here) + "x"));
-  EXPECT_FALSE(hear(NoteKind::open, 0, body_of(std::string(513, 'x'))));
+  EXPECT_FALSE(hear(NoteKind::open, 0, open_of("")));
+  EXPECT_FALSE(hear(NoteKind::open, 0, open_of(there)));  // has its home elsewhere
+  EXPECT_FALSE(hear(NoteKind::open, 0, open_of(here) + "x"));
+  EXPECT_FALSE(hear(NoteKind::open, 0, open_of(std::string(513, 'x'))));
   EXPECT_FALSE(hear(NoteKind::report, 0, body_of(here)));
   EXPECT_FALSE(hear(NoteKind::report, 0, report_of(here, nobody, too_far)));
   EXPECT_FALSE(hear(NoteKind::report, 0, report_of(here, nobody, 0, 4)));
   EXPECT_FALSE(hear(NoteKind::report, 0, report_of(here, NodeId{2}, 0)));
-  EXPECT_FALSE(hear(NoteKind::opened, theirs, body_of(here, nobody, 0)));
-  EXPECT_FALSE(hear(NoteKind::opened, ours, body_of(there, nobody, 0)));
-  EXPECT_FALSE(hear(NoteKind::opened, 0, body_of(there, nobody, 0)));
-  EXPECT_FALSE(hear(NoteKind::opened, global_instance(other, 0), body_of(there, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, theirs, opened_of(here, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, ours, opened_of(there, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, 0, opened_of(there, nobody, 0)));
+  EXPECT_FALSE(hear(NoteKind::opened, global_instance(other, 0), opened_of(there, nobody, 0)));
   EXPECT_FALSE(hear(NoteKind::query, theirs, ""));
   EXPECT_FALSE(hear(NoteKind::query, 0, ""));
   EXPECT_FALSE(hear(NoteKind::retire, ours, ""));
@@ -286,9 +291,11 @@ TEST_P(RandomFramesTest, BreakNothing) {
                          static_cast<std::uint8_t>(any(3)));
         break;
       case NoteKind::opened:
-        body = body_of(name, any(2) == 0 ? nobody : NodeId{any(3)}, any_count());
+        body = opened_of(name, any(2) == 0 ? nobody : NodeId{any(3)}, any_count());
         break;
       case NoteKind::open:
+        body = open_of(name);
+        break;
       case NoteKind::probe:
       case NoteKind::busy:
         body = body_of(name);

@@ -68,6 +68,10 @@ void LockTable::let_go_of_inherited(Entry& entry) {
   step(entry, {.kind = Event::Kind::leave, .fence = entry.inheritance->fence});
 }
 
+bool LockTable::inherits_from_gone(const Entry& entry, const cluster::View& view) const {
+  return entry.inheritance && view.index_of(entry.inheritance->member) == nobody;
+}
+
 // The member that it comes from is gone.
 void LockTable::come_into(Entry& entry, bool inside) {
   const auto inheritance = std::move(entry.inheritance);

@@ -35,7 +35,7 @@ class LockTableTest : public testing::TestWithParam<std::string_view> {
 
   explicit LockTableTest(std::string_view algorithm)
       : table_(make_engine(algorithm), {.longest_turn = 1h},
-               [this](const Owner& owner, const std::string& lock, Fence fence,
+               [this](const Owner& owner, Thing, const std::string& lock, Fence fence,
                       std::string_view reason) {
                  losses_.push_back({owner.session, lock, fence, std::string(reason)});
                  EXPECT_TRUE(others_may_lock()) << "who is told may make a system call";

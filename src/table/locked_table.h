@@ -1,17 +1,17 @@
-// The lock of a lock table.
+// The mutex of a table, held.
 #pragma once
 
-#include "table/lock_table.h"
+#include "table/table.h"
 
 namespace turno::table {
 
-class LockTable::Locked {
+class Table::Locked {
  public:
   // What comes from the network goes first: a thread that locks and unlocks in a tight loop would
   // else keep it out, and others in the cluster would not get their turn.
   enum class Who : std::uint8_t { anybody, polite, network };
 
-  explicit Locked(LockTable& table, Who who = Who::anybody) : table_(table) {
+  explicit Locked(Table& table, Who who = Who::anybody) : table_(table) {
     if (who == Who::network) {
       table_.network_waits_.store(true, std::memory_order_relaxed);
       table_.mutex_.lock();
@@ -35,7 +35,7 @@ class LockTable::Locked {
   }
 
  private:
-  LockTable& table_;
+  Table& table_;
 };
 
 }  // namespace turno::table

@@ -5,6 +5,12 @@
 
 namespace turno::table {
 
+namespace {
+
+constexpr std::size_t most_sighted_permits = 64;  // of one grant
+
+}  // namespace
+
 void encode_sightings(wire::Writer& out, const Sightings& sightings) {
   out.varint(sightings.waiting);
   out.u8(sightings.cut ? 1 : 0);
@@ -17,6 +23,10 @@ void encode_sightings(wire::Writer& out, const Sightings& sightings) {
     out.varint(sighting.fence.value);
     out.varint(static_cast<std::uint64_t>(sighting.age.count()));
     out.bytes(std::string_view(sighting.from).substr(0, 128));
+    out.u8(static_cast<std::uint8_t>(sighting.thing));
+    const auto permits = std::min(sighting.permits.size(), most_sighted_permits);
+    out.varint(permits);
+    for (std::size_t i = 0; i < permits; ++i) out.varint(sighting.permits[i]);
   }
 }
 
@@ -34,7 +44,14 @@ Sightings decode_sightings(wire::Reader& in) {
     sighting.fence = Fence{in.varint()};
     sighting.age = std::chrono::milliseconds(in.varint());
     sighting.from = in.bytes();
-    if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted)) break;
+    const auto thing = in.u8();
+    const auto permits = in.varint();
+    for (std::uint64_t i = 0; i < permits && i < most_sighted_permits && in.ok(); ++i)
+      sighting.permits.push_back(static_cast<std::uint32_t>(in.varint()));
+    if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted) ||
+        thing >= thing_names.size() || permits > most_sighted_permits)
+      break;
+    sighting.thing = static_cast<Thing>(thing);
     sighting.kind = static_cast<Sighting::Kind>(kind);
     sightings.list.push_back(std::move(sighting));
   }

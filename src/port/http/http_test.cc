@@ -206,8 +206,8 @@ class ImpatientTest : public ::testing::Test {
     settings.directory = directory_.path();
     settings.name = "a";
     settings.http_address = "127.0.0.1:0";
-    auto started =
-        Daemon::start(settings, [](const Owner&, const std::string&, Fence, std::string_view) {});
+    auto started = Daemon::start(
+        settings, [](const Owner&, table::Thing, const std::string&, Fence, std::string_view) {});
     if (!started) throw std::runtime_error(started.error());
     daemon_ = std::move(*started);
     clients_ = std::make_unique<Clients>(*daemon_, std::vector<net::Fd>{});

@@ -114,11 +114,14 @@ void Clients::clean_up_later() {
   });
 }
 
-void Clients::lost(const Owner& owner, const std::string& lock, Fence fence,
+void Clients::lost(const Owner& owner, Thing thing, const std::string& name, Fence fence,
                    std::string_view reason) {
-  host_.loop().post([this, id = owner.session, lock, fence, reason = std::string(reason)] {
+  host_.loop().post([this, id = owner.session, thing, name, fence, reason = std::string(reason)] {
     const auto found = sessions_.find(id);
-    if (found != sessions_.end()) found->second->lost(lock, fence, reason);
+    if (found == sessions_.end()) return;
+    auto& session = *found->second;
+    thing == Thing::lock ? session.lost(name, fence, reason)
+                         : session.lost_permits(name, fence, reason);
   });
 }
 

@@ -40,7 +40,8 @@ class Clients {
   [[nodiscard]] std::string inherit(std::uint64_t member, std::uint64_t number,
                                     const table::Will& will);
   // A grant was taken away. From any thread.
-  void lost(const Owner& owner, const std::string& lock, Fence fence, std::string_view reason);
+  void lost(const Owner& owner, Thing thing, const std::string& name, Fence fence,
+            std::string_view reason);
   // Says goodbye to all: the node ends.
   void end();
 

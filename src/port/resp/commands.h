@@ -29,6 +29,7 @@ inline constexpr std::size_t any_number = wire::RequestParser::max_arguments;
 
 // By their kinds; looked through in this order.
 std::span<const Command> lock_commands();
+std::span<const Command> permit_commands();
 std::span<const Command> session_commands();
 std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();
@@ -43,6 +44,17 @@ void inherit(Connection& connection, Arguments arguments);
 void held(Connection& connection, Arguments arguments);
 // What INFO answers.
 std::string info_text(Connection& connection, Arguments sections);
+
+// What LOCK, PERMIT and the like have in common. False: what is wrong has been written.
+bool good_name(Connection& connection, std::string_view thing, std::string_view name);
+std::optional<Fence> fence_in(Connection& connection, std::string_view text);
+// Takes the option at `i`, and its value: TIMEOUT ms, TTL ms or ASYNC, each once.
+struct WaitOptions {
+  bool has_timeout = false, has_ttl = false;
+  // Nothing: it is none of these. False: it is wrong, which has been written.
+  std::optional<bool> take(Connection& connection, Arguments arguments, std::size_t& i,
+                           Connection::Wanted& wanted);
+};
 
 inline bool same(std::string_view text, std::string_view capitals) {
   return text.size() == capitals.size() &&

@@ -179,10 +179,15 @@ void Connection::go_on() {
 void Connection::lock(const Wanted& wanted) {
   using State = Session::Asked::State;
   if (host().draining()) return say_draining();
-  const auto asked = session_->lock({.name = wanted.name,
-                                     .timeout = wanted.timeout,
-                                     .ttl = wanted.ttl,
-                                     .asker = wanted.async ? nullptr : this});
+  const Session::Wanted wish{.name = wanted.name,
+                             .timeout = wanted.timeout,
+                             .ttl = wanted.ttl,
+                             .asker = wanted.async ? nullptr : this,
+                             .thing = wanted.thing,
+                             .count = wanted.count,
+                             .permits = wanted.permits};
+  const auto asked = wish.thing == Thing::lock ? session_->lock(wish) : session_->permit(wish);
+  if (!asked.objection.empty()) return reply_.error("ERR", asked.objection);
   switch (asked.state) {
     case State::holds_already:
     case State::waits_already:
@@ -197,7 +202,7 @@ void Connection::lock(const Wanted& wanted) {
       if (!wanted.async) return hold_replies();
       return reply_.integer(static_cast<std::int64_t>(asked.ticket));
     case State::granted:
-      if (!wanted.async) return reply_.fence(asked.fence.value);
+      if (!wanted.async) return write_grant(wish.thing, asked.fence, asked.permits);
       break;
     case State::refused:
       if (!wanted.async) return reply_.null();
@@ -209,7 +214,20 @@ void Connection::lock(const Wanted& wanted) {
       {.kind = asked.state == State::granted ? News::Kind::granted : News::Kind::timeout,
        .lock = wanted.name,
        .ticket = asked.ticket,
-       .fence = asked.fence});
+       .fence = asked.fence,
+       .thing = wish.thing,
+       .permits = asked.permits});
+}
+
+// Of a lock its fence; of permits, for each its number and its fence.
+void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits) {
+  if (thing == Thing::lock) return reply_.fence(fence.value);
+  reply_.array(permits.size());
+  for (const auto permit : permits) {
+    reply_.array(2);
+    reply_.integer(permit);
+    reply_.fence(fence.value);
+  }
 }
 
 void Connection::say_draining() {
@@ -219,7 +237,7 @@ void Connection::say_draining() {
 void Connection::answer(const News& news) {
   switch (news.kind) {
     case News::Kind::granted:
-      reply_.fence(news.fence.value);
+      write_grant(news.thing, news.fence, news.permits);
       break;
     case News::Kind::timeout:
       reply_.null();
@@ -227,7 +245,7 @@ void Connection::answer(const News& news) {
     case News::Kind::failed:
     case News::Kind::lost:
     case News::Kind::draining:
-      reply_.error("UNAVAILABLE", news.reason);
+      reply_.error(news.code.empty() ? "UNAVAILABLE" : news.code, news.reason);
       break;
   }
   go_on();
@@ -292,7 +310,7 @@ void Connection::push(const News& news) {
   }
   reply_.integer(static_cast<std::int64_t>(news.ticket));
   reply_.bulk(news.lock);
-  if (news.kind == News::Kind::granted) reply_.fence(news.fence.value);
+  if (news.kind == News::Kind::granted) write_grant(news.thing, news.fence, news.permits);
   if (news.kind == News::Kind::failed) reply_.bulk(news.reason);
 }
 

@@ -36,7 +36,11 @@ class Connection final : public net::Stream, public Session::Speaker {
     std::chrono::milliseconds timeout{-1};  // negative: for ever
     std::chrono::milliseconds ttl{0};       // 0: none
     bool async = false;
+    Thing thing = Thing::lock;
+    std::uint32_t count = 1;    // of a semaphore: how many permits
+    std::uint32_t permits = 0;  // and how many there are, if that is said
   };
+  // The lock, or permits of a semaphore.
   void lock(const Wanted& wanted);
   // The reply comes later; no further command is looked at until then.
   void hold_replies() { waiting_ = true; }
@@ -87,6 +91,7 @@ class Connection final : public net::Stream, public Session::Speaker {
   bool execute_next();
   void watch_incomplete();
   void push(const News& news);
+  void write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits);
   void publish(const News& news);
   void leave_session();
   void begin_session();

@@ -169,8 +169,8 @@ TEST(Patience, WithHalfACommandIsLimited) {
   settings.directory = directory.path();
   settings.name = "a";
   settings.client_address = "127.0.0.1:0";
-  auto daemon =
-      Daemon::start(settings, [](const Owner&, const std::string&, Fence, std::string_view) {});
+  auto daemon = Daemon::start(
+      settings, [](const Owner&, table::Thing, const std::string&, Fence, std::string_view) {});
   ASSERT_TRUE(daemon) << daemon.error();
   auto clients = std::make_unique<Clients>(**daemon, (*daemon)->take_client_sockets(), 100ms);
   std::thread thread([&] { (*daemon)->run(); });

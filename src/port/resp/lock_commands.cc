@@ -5,12 +5,10 @@
 
 namespace turno::port {
 
-namespace {
-
-bool good_name(Connection& connection, std::string_view name) {
+bool good_name(Connection& connection, std::string_view thing, std::string_view name) {
   if (!name.empty() && name.size() <= LockTable::longest_name) return true;
   connection.reply().error("ERR", name.empty()
-                                      ? std::string("a lock needs a name")
+                                      ? "a " + std::string(thing) + " needs a name"
                                       : "the name is too long: at most " +
                                             std::to_string(LockTable::longest_name) + " bytes");
   return false;
@@ -25,29 +23,44 @@ std::optional<Fence> fence_in(Connection& connection, std::string_view text) {
   return Fence{*value};
 }
 
-void lock(Connection& connection, Arguments arguments) {
+std::optional<bool> WaitOptions::take(Connection& connection, Arguments arguments, std::size_t& i,
+                                      Connection::Wanted& wanted) {
   auto& out = connection.reply();
+  const auto option = arguments[i];
+  const bool async = same(option, "ASYNC"), timeout = same(option, "TIMEOUT");
+  if (!async && !timeout && !same(option, "TTL")) return {};
+  auto& given = async ? wanted.async : timeout ? has_timeout : has_ttl;
+  if (std::exchange(given, true)) {
+    out.error("ERR", std::string(async     ? "ASYNC"
+                                 : timeout ? "TIMEOUT"
+                                           : "TTL") +
+                         " is given twice");
+    return false;
+  }
+  if (async) return true;
+  const auto value = i + 1 < arguments.size() ? milliseconds(arguments[++i]) : std::nullopt;
+  if (!value || (!timeout && value->count() == 0)) {
+    out.error("ERR", timeout ? "TIMEOUT needs a number of milliseconds, 0 or above"
+                             : "TTL needs a number of milliseconds above 0");
+    return false;
+  }
+  (timeout ? wanted.timeout : wanted.ttl) = *value;
+  return true;
+}
+
+namespace {
+
+void lock(Connection& connection, Arguments arguments) {
   Connection::Wanted wanted{.name = arguments[1]};
-  if (!good_name(connection, wanted.name)) return;
-  bool has_timeout = false, has_ttl = false;
+  if (!good_name(connection, "lock", wanted.name)) return;
+  WaitOptions options;
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const auto option = arguments[i];
-    const bool async = same(option, "ASYNC"), timeout = same(option, "TIMEOUT");
-    if (!async && !timeout && !same(option, "TTL"))
-      return out.error("ERR", "unknown option '" + std::string(option) +
-                                  "': there are TIMEOUT ms, TTL ms and ASYNC");
-    auto& given = async ? wanted.async : timeout ? has_timeout : has_ttl;
-    if (std::exchange(given, true))
-      return out.error("ERR", std::string(async     ? "ASYNC"
-                                          : timeout ? "TIMEOUT"
-                                                    : "TTL") +
-                                  " is given twice");
-    if (async) continue;
-    const auto value = i + 1 < arguments.size() ? milliseconds(arguments[++i]) : std::nullopt;
-    if (!value || (!timeout && value->count() == 0))
-      return out.error("ERR", timeout ? "TIMEOUT needs a number of milliseconds, 0 or above"
-                                      : "TTL needs a number of milliseconds above 0");
-    (timeout ? wanted.timeout : wanted.ttl) = *value;
+    const auto taken = options.take(connection, arguments, i, wanted);
+    if (!taken)
+      return connection.reply().error("ERR", "unknown option '" + std::string(option) +
+                                                 "': there are TIMEOUT ms, TTL ms and ASYNC");
+    if (!*taken) return;
   }
   connection.lock(wanted);
 }
@@ -72,7 +85,10 @@ void renew(Connection& connection, Arguments arguments) {
     if (!given) return;
     fence = *given;
   }
-  connection.reply().integer(connection.session().renew(arguments[1], *ttl, fence) ? 1 : 0);
+  auto& session = connection.session();
+  const bool renewed = session.renew(arguments[1], *ttl, fence) ||
+                       session.renew_permits(arguments[1], *ttl, fence) > 0;
+  connection.reply().integer(renewed ? 1 : 0);
 }
 
 void cancel(Connection& connection, Arguments arguments) {
@@ -115,11 +131,11 @@ void ask(Connection& connection, std::string_view name,
 }
 
 void who(Connection& connection, Arguments arguments) {
-  if (good_name(connection, arguments[1])) ask(connection, arguments[1], write_who);
+  if (good_name(connection, "lock", arguments[1])) ask(connection, arguments[1], write_who);
 }
 
 void waiters(Connection& connection, Arguments arguments) {
-  if (good_name(connection, arguments[1])) ask(connection, arguments[1], write_waiters);
+  if (good_name(connection, "lock", arguments[1])) ask(connection, arguments[1], write_waiters);
 }
 
 void locks(Connection& connection, Arguments) { ask(connection, "", write_locks); }
@@ -133,11 +149,12 @@ constexpr std::array all = {
             "Take a lock, waiting for it"},
     Command{"UNLOCK", unlock, 2, 3, "UNLOCK name [fence]", "turno", "Give a lock back"},
     Command{"RENEW", renew, 3, 4, "RENEW name ms [fence]", "turno",
-            "Begin the time to live of a lock again"},
+            "Begin the time to live of a lock or of permits again"},
     Command{"CANCEL", cancel, 2, 2, "CANCEL ticket", "turno", "Withdraw an ASYNC wait"},
     Command{"TICKET", ticket, 2, 2, "TICKET ticket", "turno", "How an ASYNC wait stands"},
-    Command{"WHO", who, 2, 2, "WHO name", "turno", "Who holds a lock"},
-    Command{"WAITERS", waiters, 2, 2, "WAITERS name", "turno", "Who waits for a lock"},
+    Command{"WHO", who, 2, 2, "WHO name", "turno", "Who holds a lock, or permits of a semaphore"},
+    Command{"WAITERS", waiters, 2, 2, "WAITERS name", "turno",
+            "Who waits for a lock or a semaphore"},
     Command{"LOCKS", locks, 1, 1, "LOCKS", "turno", "All locks of the cluster that are held"},
     Command{"MEMBERS", members, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},
 };

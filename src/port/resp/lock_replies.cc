@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "port/findings.h"
 
 namespace turno::port {
@@ -58,10 +61,51 @@ void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
   }
 }
 
+// REQUIRES: all findings are of one semaphore.
+void write_semaphore(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
+  std::vector<const NodeSighting*> holders;
+  std::size_t in_use = 0;
+  for (const auto& each : findings.found) {
+    if (each.sighting.is(Sighting::Kind::waits)) continue;
+    holders.push_back(&each);
+    in_use += each.sighting.permits.size();
+  }
+  out.map(6);
+  Pairs pairs{out};
+  pairs.text("name", name);
+  pairs.text("kind", "semaphore");
+  pairs.integer("in_use", in_use);
+  pairs.integer("waiting", findings.waiting);
+  pairs.boolean("complete", findings.complete());
+  out.bulk("holders");
+  out.array(holders.size());
+  for (const auto* holder : holders) {
+    const auto& seen = holder->sighting;
+    const bool kept = seen.is(Sighting::Kind::kept);
+    out.map(kept ? 4 : 7);
+    pairs.text("node", holder->node);
+    if (kept) {
+      pairs.text("kept_for", seen.client);
+      pairs.integer("free_in_ms", ms(*holder));
+    } else {
+      pairs.integer("session", seen.session);
+      pairs.text("client", seen.client);
+      pairs.text("from", seen.from);
+      pairs.fence("fence", seen.fence.value);
+      pairs.integer("held_ms", ms(*holder));
+    }
+    out.bulk("permits");
+    out.array(seen.permits.size());
+    for (const auto permit : seen.permits) out.integer(permit);
+  }
+}
+
 }  // namespace
 
 void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
   const auto lock = put_in_order(findings.found);
+  if (lock.is_free() && lock.waiters.empty() && !findings.found.empty())
+    return write_semaphore(out, name, findings);
   if (lock.is_free() && findings.complete()) return out.null();
   if (lock.is_free())
     return out.error(
@@ -77,7 +121,13 @@ void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& fi
 }
 
 void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& findings) {
-  const auto lock = put_in_order(findings.found);
+  auto lock = put_in_order(findings.found);
+  if (lock.is_free() && lock.waiters.empty()) {
+    for (const auto& each : findings.found)
+      if (each.sighting.is(Sighting::Kind::waits)) lock.waiters.push_back(&each);
+    std::stable_sort(lock.waiters.begin(), lock.waiters.end(),
+                     [](const auto* a, const auto* b) { return ms(*a) > ms(*b); });
+  }
   out.array(lock.waiters.size() + gaps(findings));
   std::uint64_t position = 0;
   for (const auto* waiter : lock.waiters) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "net/log.h"
+#include "port/resp/session_wait.h"
 
 namespace turno::port {
 
@@ -17,39 +18,18 @@ constexpr std::string_view node_ends = "the node ends; the lock was not taken";
 
 }  // namespace
 
-// A place in a queue, for one wish.
-class Session::Wait final : public table::Waiter {
- public:
-  Wait(Session& session, std::uint64_t number, const Wanted& wanted)
-      : table::Waiter(session.owner_),
-        name(wanted.name),
-        ttl(wanted.ttl),
-        ticket(number),
-        asker(wanted.asker),
-        session_(session) {}
-
-  void settled(table::Afterwards& afterwards) override {
-    auto& loop = session_.host_.loop();
-    const auto work = [alive = session_.alive_, session = &session_, number = ticket] {
-      if (!*alive) return;
-      if (auto* wait = session->find(number)) session->settle(*wait);
-    };
-    if (loop.here()) {
-      loop.later(work);
-    } else {
-      afterwards.add([&loop, work] { loop.post(work); });
-    }
+void Session::Wait::settled(table::Afterwards& afterwards) {
+  auto& loop = session_.host_.loop();
+  const auto work = [alive = session_.alive_, session = &session_, number = ticket] {
+    if (!*alive) return;
+    if (auto* wait = session->find(number)) session->settle(*wait);
+  };
+  if (loop.here()) {
+    loop.later(work);
+  } else {
+    afterwards.add([&loop, work] { loop.post(work); });
   }
-
-  const std::string name;
-  const std::chrono::milliseconds ttl;
-  const std::uint64_t ticket;
-  Speaker* const asker;
-  net::Loop::Timer timeout;
-
- private:
-  Session& session_;
-};
+}
 
 Session::Session(Host& host) : host_(host) { owner_.session = host.next_session(); }
 
@@ -62,8 +42,9 @@ void Session::end() {
   auto& locks = host_.locks();
   for (auto& [ticket, wait] : waits_) {
     host_.loop().cancel(wait->timeout);
-    if (!locks.withdraw(wait->name, *wait)) locks.release(wait->name, owner_, wait->fence);
+    give_up(*wait);
   }
+  end_permits();
   for (auto& [name, held] : held_) {
     host_.loop().cancel(held.ttl);
     locks.release(name, owner_, held.fence);
@@ -80,8 +61,7 @@ void Session::leave(const Speaker& speaker) {
     if (wait->asker == &speaker) orphans.push_back(wait.get());
   for (auto* orphan : orphans) {
     const auto wait = take(*orphan);
-    if (!host_.locks().withdraw(wait->name, *wait))
-      host_.locks().release(wait->name, owner_, wait->fence);
+    give_up(*wait);
   }
 }
 
@@ -96,7 +76,7 @@ Session::Asked Session::lock(const Wanted& wanted) {
     if (!waited_names_.empty() && waited_names_.contains(wanted.name))
       return {State::waits_already};
   }
-  if (held_.size() + waits_.size() >= most_locks) return {State::too_many};
+  if (holds() + waits_.size() >= most_locks) return {State::too_many};
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
@@ -110,19 +90,25 @@ Session::Asked Session::lock(const Wanted& wanted) {
     if (wanted.asker == nullptr) remember(wait, News::Kind::timeout, {});
     return {State::refused, ticket};
   }
-  waits_.emplace(ticket, std::move(owned));
   ++waited_names_[wait.name];
+  stand_in_line(std::move(owned), wanted.timeout);
+  return {State::waiting, ticket};
+}
+
+void Session::stand_in_line(std::unique_ptr<Wait> owned, std::chrono::milliseconds timeout) {
+  auto& wait = *owned;
+  const auto ticket = wait.ticket;
+  waits_.emplace(ticket, std::move(owned));
   if (wait.state == table::Waiter::State::failed) {
     host_.loop().later([alive = alive_, this, ticket] {
       if (!*alive) return;
       if (auto* late = find(ticket)) settle(*late);
     });
-  } else if (wanted.timeout >= 0ms) {
-    wait.timeout = host_.loop().after(trying ? longest_try : wanted.timeout, [this, ticket] {
+  } else if (timeout >= 0ms) {
+    wait.timeout = host_.loop().after(timeout == 0ms ? longest_try : timeout, [this, ticket] {
       if (auto* late = find(ticket)) expired(*late);
     });
   }
-  return {State::waiting, ticket};
 }
 
 Session::Wait* Session::find(std::uint64_t ticket) {
@@ -130,12 +116,28 @@ Session::Wait* Session::find(std::uint64_t ticket) {
   return found == waits_.end() ? nullptr : found->second.get();
 }
 
+void Session::give_up(Wait& wait) {
+  if (withdraw(wait)) return;
+  if (wait.thing == Thing::lock) {
+    host_.locks().release(wait.name, owner_, wait.fence);
+  } else {
+    host_.semaphores().release(wait.name, owner_, wait.fence);
+  }
+}
+bool Session::withdraw(Wait& wait) {
+  return wait.thing == Thing::lock ? host_.locks().withdraw(wait.name, wait)
+                                   : host_.semaphores().withdraw(wait.name, wait);
+}
+
 // Granted, refused, or the node ends.
 void Session::settle(Wait& wait) {
   using State = table::Waiter::State;
+  const auto objection = wait.objection();
   if (wait.state == State::granted) {
-    keep(wait);
+    wait.thing == Thing::lock ? keep(wait) : keep_permits(wait);
     conclude(wait, News::Kind::granted);
+  } else if (!objection.empty()) {
+    conclude(wait, News::Kind::failed, objection, "ERR");
   } else {
     const bool refused = wait.state == State::refused;
     conclude(wait, refused ? News::Kind::timeout : News::Kind::failed, refused ? "" : node_ends);
@@ -144,17 +146,21 @@ void Session::settle(Wait& wait) {
 
 void Session::expired(Wait& wait) {
   // Too late: it was granted a moment ago, and that is on its way.
-  if (!host_.locks().withdraw(wait.name, wait)) return;
+  if (!withdraw(wait)) return;
   conclude(wait, News::Kind::timeout);
 }
 
-void Session::conclude(Wait& wait, News::Kind kind, std::string_view reason) {
+void Session::conclude(Wait& wait, News::Kind kind, std::string_view reason,
+                       std::string_view code) {
   const auto ended = take(wait);
   const News news{.kind = kind,
                   .lock = ended->name,
                   .ticket = ended->ticket,
                   .fence = ended->fence,
-                  .reason = reason};
+                  .reason = reason,
+                  .thing = ended->thing,
+                  .permits = {ended->units.data(), ended->units.size()},
+                  .code = code};
   if (ended->asker != nullptr) return ended->asker->answer(news);
   if (kind != News::Kind::granted) remember(*ended, kind, reason);
   announce(news);
@@ -179,6 +185,10 @@ std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
   for (const auto& [name, held] : held_)
     if (held.ticket == ticket)
       return Standing{.state = State::granted, .lock = name, .fence = held.fence, .reason = {}};
+  for (const auto& held : permits_)
+    if (held.ticket == ticket)
+      return Standing{
+          .state = State::granted, .lock = held.name, .fence = held.fence, .reason = {}};
   return {};
 }
 
@@ -195,8 +205,7 @@ void Session::fail_waits(std::string_view reason) {
     // What is answered may lead to other waits' end.
     auto* wait = find(ticket);
     if (wait == nullptr) continue;
-    if (!host_.locks().withdraw(wait->name, *wait))
-      host_.locks().release(wait->name, owner_, wait->fence);
+    give_up(*wait);
     wait->fence = {};
     conclude(*wait, News::Kind::failed, reason);
   }
@@ -213,22 +222,24 @@ void Session::break_off(std::string_view reason) {
     host_.locks().release(name, owner_, grant.fence);
     announce({.kind = News::Kind::lost, .lock = name, .fence = grant.fence, .reason = why});
   }
+  lose_all_permits(why, true);
   fail_waits("the session " + std::string(reason) + "; the lock was not taken");
   speakers_.clear();
 }
 
 bool Session::cancel(std::uint64_t ticket) {
   auto* wait = find(ticket);
-  if (wait == nullptr || wait->asker != nullptr || !host_.locks().withdraw(wait->name, *wait))
-    return false;
+  if (wait == nullptr || wait->asker != nullptr || !withdraw(*wait)) return false;
   take(*wait);
   return true;
 }
 
 std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
   host_.loop().cancel(wait.timeout);
-  const auto named = waited_names_.find(wait.name);
-  if (--named->second == 0) waited_names_.erase(named);
+  if (wait.thing == Thing::lock) {
+    const auto named = waited_names_.find(wait.name);
+    if (--named->second == 0) waited_names_.erase(named);
+  }
   const auto found = waits_.find(wait.ticket);
   auto taken = std::move(found->second);
   waits_.erase(found);

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,13 @@ struct News {
   // draining: the node leaves, and the reason says why.
   enum class Kind : std::uint8_t { granted, timeout, failed, lost, draining };
   Kind kind = Kind::granted;
-  std::string_view lock;
+  std::string_view lock;     // or the semaphore
   std::uint64_t ticket = 0;  // of the wait that ended; a lost lock has none
   Fence fence;               // of what was granted or lost
   std::string_view reason;   // why it failed or was lost
+  Thing thing = Thing::lock;
+  std::span<const std::uint32_t> permits{};  // of a semaphore: which were granted
+  std::string_view code{};                   // failed: of the error; empty: UNAVAILABLE
 };
 
 class Session {
@@ -71,6 +75,9 @@ class Session {
     std::chrono::milliseconds timeout{-1};  // negative: for ever
     std::chrono::milliseconds ttl{0};       // 0: none
     Speaker* asker = nullptr;               // is answered; nobody: how it ends is announced
+    Thing thing = Thing::lock;
+    std::uint32_t count = 1;    // of a semaphore: how many permits
+    std::uint32_t permits = 0;  // and how many there are, if that is said
   };
   struct Asked {
     enum class State : std::uint8_t {
@@ -84,6 +91,8 @@ class Session {
     State state = State::waiting;
     std::uint64_t ticket = 0;
     Fence fence;
+    std::vector<std::uint32_t> permits{};  // granted ones of a semaphore
+    std::string objection{};               // refused for good: why
   };
   static constexpr std::size_t most_locks = 100'000;  // that one session holds or waits for
 
@@ -96,6 +105,16 @@ class Session {
   bool renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
   // This session's lock was taken away.
   void lost(const std::string& lock, Fence fence, std::string_view reason);
+
+  // ---- permits of semaphores (session_permits.cc)
+
+  Asked permit(const Wanted& wanted);
+  // How many permits that was: those of one grant, or all of the semaphore if no fence is given.
+  std::size_t release(std::string_view name, Fence fence);
+  // How many grants.
+  std::size_t renew_permits(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
+  void lost_permits(const std::string& name, Fence fence, std::string_view reason);
+
   // How the wait with this ticket stands: waiting, or how it ended.
   struct Standing {
     enum class State : std::uint8_t { waiting, granted, timeout, failed };
@@ -120,7 +139,7 @@ class Session {
   // ---- when the node leaves (session_moves.cc)
 
   // Its client moves to another node by itself when it is told to.
-  [[nodiscard]] bool movable() const { return movable_; }
+  [[nodiscard]] bool movable() const { return movable_ && permits_.empty(); }
   void set_movable(bool movable) { movable_ = movable; }
   [[nodiscard]] bool hears() const;
   // Its waits end, and everybody who can hear it is told that its locks are lost. It has them until
@@ -149,7 +168,7 @@ class Session {
     std::chrono::milliseconds ttl{0};  // that is left; 0: it has none
   };
   [[nodiscard]] std::vector<Holding> holdings() const;
-  [[nodiscard]] std::size_t holds() const { return held_.size(); }
+  [[nodiscard]] std::size_t holds() const { return held_.size() + permits_.size(); }
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
  private:
@@ -159,6 +178,13 @@ class Session {
     net::Loop::Timer ttl;
     std::uint64_t ticket = 0;  // of the wait that got it
     bool moving = false;       // to another node
+  };
+  struct HeldPermits {
+    std::string name;
+    Fence fence;
+    net::Loop::Timer ttl;
+    std::uint64_t ticket = 0;
+    std::vector<std::uint32_t> permits;
   };
   struct SameHash {
     using is_transparent = void;
@@ -170,11 +196,20 @@ class Session {
   using ByName = boost::unordered_flat_map<std::string, T, SameHash, std::equal_to<>>;
 
   void keep(const Wait& wait);
+  void keep_permits(const Wait& wait);
+  void set_ttl(HeldPermits& held, std::chrono::milliseconds ttl);
+  void end_permits();
+  void lose_all_permits(std::string_view reason, bool release);
+  // Withdraws it, or gives back what it got.
+  void give_up(Wait& wait);
+  bool withdraw(Wait& wait);
   void set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl);
+  void stand_in_line(std::unique_ptr<Wait> wait, std::chrono::milliseconds timeout);
   void settle(Wait& wait);
   void expired(Wait& wait);
   // Takes the wait off the list, then says how it ended.
-  void conclude(Wait& wait, News::Kind kind, std::string_view reason = {});
+  void conclude(Wait& wait, News::Kind kind, std::string_view reason = {},
+                std::string_view code = {});
   std::unique_ptr<Wait> take(Wait& wait);
   void remember(const Wait& wait, News::Kind kind, std::string_view reason);
   Wait* find(std::uint64_t ticket);
@@ -184,6 +219,7 @@ class Session {
   Owner owner_;
   boost::container::small_vector<Speaker*, 2> speakers_;
   ByName<Held> held_;
+  std::vector<HeldPermits> permits_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
   ByName<std::uint32_t> waited_names_;                                     // how often each
   std::uint64_t tickets_ = 0;

@@ -17,6 +17,7 @@ void Session::dismiss(std::string_view reason) {
     host_.loop().cancel(held.ttl);
     announce({.kind = News::Kind::lost, .lock = name, .fence = held.fence, .reason = reason});
   }
+  lose_all_permits(reason, false);
 }
 
 std::vector<table::Bequest> Session::bequeath() {
@@ -59,7 +60,7 @@ std::string Session::inherit(std::uint64_t member, std::uint64_t number,
   const std::pair message(member, number);
   // It was said twice, because the view has changed.
   if (std::find(inherited_.begin(), inherited_.end(), message) != inherited_.end()) return {};
-  if (held_.size() + waits_.size() + bequests.size() > most_locks)
+  if (holds() + waits_.size() + bequests.size() > most_locks)
     return "the session would hold too many locks";
   for (const auto& bequest : bequests) {
     if (!held_.contains(bequest.lock) && host_.locks().inherit(bequest, owner_, member)) {

@@ -1,11 +1,10 @@
-// The lock table and the cluster: views, and the frames of peers.
+// A table and the cluster: views, and the frames of peers.
 #include <algorithm>
 #include <utility>
 
 #include "protocols/arrangement.h"
-#include "protocols/mutex/token/token_ring.h"
-#include "table/lock_table.h"
 #include "table/locked_table.h"
+#include "table/table.h"
 
 namespace turno::table {
 
@@ -25,24 +24,24 @@ constexpr std::uint64_t worn_count(std::size_t members) {
 
 }  // namespace
 
-bool LockTable::ready() {
+bool Table::ready() {
   const Locked locked(*this);
   return stage_.epoch > 0 && stage_.ledger.unreported.empty();
 }
 
-NodeSet LockTable::unreported() {
+NodeSet Table::unreported() {
   const Locked locked(*this);
   return stage_.ledger.unreported;
 }
 
-std::size_t LockTable::foundlings() {
+std::size_t Table::foundlings() {
   const Locked locked(*this);
   return foundlings_.size();
 }
 
 // ---- views
 
-void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const Delay& delay) {
+void Table::adopt(const cluster::View& view, NodeId self, Links links, const Delay& delay) {
   const Locked locked(*this);
   NodeSet gone, everybody;
   for (std::size_t i = 0; i < rendezvous_.ids().size(); ++i)
@@ -64,8 +63,7 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
     stage_.setups.push_back(
         protocols::arrangement(engine_->info(), fenced, view.size(), NodeId{i}));
     stage_.setups.back().departure = options_.departure;
-    stage_.setups.back().configure<protocols::TokenRing::Config>().pause_ns =
-        std::chrono::nanoseconds(options_.pause).count();
+    arrange(stage_.setups.back());
   }
   worn_ = false;
   worn_count_ = worn_count(view.size());
@@ -82,7 +80,7 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
   for (auto* entry : all) {
     entry->instance = 0;
     entry->home = rendezvous_.home_of(entry->name);
-    const bool inherits = entry->inheritance && view.index_of(entry->inheritance->member) == nobody;
+    const bool inherits = inherits_from_gone(*entry, view);
     const auto result = engine_->step(*entry, stage_,
                                       {.kind = Event::Kind::adopt,
                                        .gone = &gone,
@@ -98,7 +96,7 @@ void LockTable::adopt(const cluster::View& view, NodeId self, Links links, const
     if (link) link->end_surge();
 }
 
-void LockTable::end_delay() {
+void Table::end_delay() {
   const Locked locked(*this);
   stage_.ledger.delayed = false;
   std::vector<Entry*> here;
@@ -107,17 +105,17 @@ void LockTable::end_delay() {
   for (auto* entry : here) step(*entry, {.kind = Event::Kind::delay_over});
 }
 
-void LockTable::send(NodeId to, std::uint64_t instance, NoteKind kind) {
+void Table::send(NodeId to, std::uint64_t instance, NoteKind kind) {
   const auto& link = stage_.links[to.index()];
-  if (link->append(stage_.epoch, instance, frame_kind(kind), [](wire::Writer&) {}))
+  if (link->append(stage_.epoch, instance, frame_kind(thing_, kind), [](wire::Writer&) {}))
     stage_.waiting_links.push_back(link);
 }
 
 // ---- frames
 
-bool LockTable::receive(NodeId from, const wire::Frame& frame) {
+bool Table::receive(NodeId from, const wire::Frame& frame) {
   const Locked locked(*this, Locked::Who::network);
-  if (!is_of_a_desk(frame.kind)) return false;
+  if (!is_of_a_desk(frame.kind) || thing_of(frame.kind) != thing_) return false;
   const auto kind = note_kind(frame.kind);
   if (kind == NoteKind::reported) {
     receive_reported(from);
@@ -127,8 +125,8 @@ bool LockTable::receive(NodeId from, const wire::Frame& frame) {
                               : receive_numbered(from, kind, frame);
 }
 
-// A frame that names its lock.
-bool LockTable::receive_named(NodeId from, NoteKind kind, const wire::Frame& frame) {
+// A frame that names its thing.
+bool Table::receive_named(NodeId from, NoteKind kind, const wire::Frame& frame) {
   wire::Reader body(frame.body);
   const auto name = body.bytes();
   if (!body.ok() || name.empty() || name.size() > longest_name) return false;
@@ -136,7 +134,8 @@ bool LockTable::receive_named(NodeId from, NoteKind kind, const wire::Frame& fra
   if (home != (route_of(kind).way == Route::Way::to_home ? stage_.self : from)) return false;
   if (kind == NoteKind::opened && (home_of_instance(frame.lock) != from || frame.lock == 0))
     return false;
-  if (kind == NoteKind::busy && find(name) == nullptr) return true;
+  const bool says_no = kind == NoteKind::busy || kind == NoteKind::unknown;
+  if (says_no && find(name) == nullptr) return true;
   auto& entry = find_or_make(name);
   if (kind == NoteKind::opened) adopt_foundling(entry, frame.lock);
   const auto result =
@@ -150,7 +149,7 @@ bool LockTable::receive_named(NodeId from, NoteKind kind, const wire::Frame& fra
 }
 
 // A frame about an instance.
-bool LockTable::receive_numbered(NodeId from, NoteKind kind, const wire::Frame& frame) {
+bool Table::receive_numbered(NodeId from, NoteKind kind, const wire::Frame& frame) {
   const auto home = home_of_instance(frame.lock);
   if (home.index() >= stage_.size() || instance_at_home(frame.lock) == 0) return false;
   const auto way = route_of(kind).way;
@@ -162,7 +161,7 @@ bool LockTable::receive_numbered(NodeId from, NoteKind kind, const wire::Frame& 
   wire::Reader body(frame.body);
   const auto result =
       engine_->receive(entry, stage_, from, kind, instance_at_home(frame.lock), body);
-  if (kind == NoteKind::held) entry.noted = now();
+  if (kind == NoteKind::held) note_held(entry);
   const bool used = kind != NoteKind::protocol || !engine_->info().circulates;
   if (result) {
     carry_out(entry, *result, used);
@@ -173,14 +172,14 @@ bool LockTable::receive_numbered(NodeId from, NoteKind kind, const wire::Frame& 
 }
 
 // Of an instance that this node does not know, yet or any more.
-bool LockTable::receive_stray(NodeId from, NoteKind kind, const wire::Frame& frame) {
+bool Table::receive_stray(NodeId from, NoteKind kind, const wire::Frame& frame) {
   if (kind == NoteKind::query) send(from, frame.lock, NoteKind::gone);
   if (kind == NoteKind::gone) drop_foundling(frame.lock);
   if (kind != NoteKind::protocol || home_of_instance(frame.lock) == stage_.self) return true;
   return keep_foundling(from, frame);
 }
 
-bool LockTable::keep_foundling(NodeId from, const wire::Frame& frame) {
+bool Table::keep_foundling(NodeId from, const wire::Frame& frame) {
   const auto home = home_of_instance(frame.lock);
   const bool known = foundlings_.contains(frame.lock);
   if (orphans_ >= most_orphans || (!known && foundlings_.size() >= most_foundlings)) {
@@ -203,21 +202,21 @@ bool LockTable::keep_foundling(NodeId from, const wire::Frame& frame) {
   return understood;
 }
 
-void LockTable::adopt_foundling(Entry& entry, std::uint64_t instance) {
+void Table::adopt_foundling(Entry& entry, std::uint64_t instance) {
   const auto found = foundlings_.find(instance);
   if (found == foundlings_.end()) return;
   orphans_ -= engine_->orphans(*found->second);
   engine_->take_orphans(entry, *found->second);
   foundlings_.erase(found);
 }
-void LockTable::drop_foundling(std::uint64_t instance) {
+void Table::drop_foundling(std::uint64_t instance) {
   const auto found = foundlings_.find(instance);
   if (found == foundlings_.end()) return;
   orphans_ -= engine_->orphans(*found->second);
   foundlings_.erase(found);
 }
 
-void LockTable::receive_reported(NodeId from) {
+void Table::receive_reported(NodeId from) {
   stage_.ledger.unreported.erase(from);
   const cluster::Note reported{.kind = NoteKind::reported};
   std::vector<Entry*> here;

@@ -1,0 +1,198 @@
+// Clients that take permits of semaphores.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "node/cluster_testing.h"
+#include "port/resp/caller_testing.h"
+
+namespace turno::port {
+namespace {
+
+using namespace std::chrono_literals;
+using net::eventually;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class PermitsTest : public testing::Test {
+ protected:
+  explicit PermitsTest(std::size_t nodes = 3) : cluster_(nodes) {}
+
+  [[nodiscard]] Caller caller(std::size_t node = 0, int protocol = 2) {
+    return Caller(cluster_[node].self().client_address, protocol);
+  }
+  [[nodiscard]] bool waiting(std::int64_t count, std::size_t node = 0) {
+    return eventually(
+        [&] { return cluster_[node].daemon().semaphores().statistics().waiters == count; });
+  }
+  // The numbers of the permits in a reply, and their common fence.
+  struct Grant {
+    std::vector<std::int64_t> permits;
+    std::int64_t fence = 0;
+  };
+  static Grant grant_in(const wire::Reply& reply) {
+    Grant grant;
+    EXPECT_EQ(reply.kind, wire::Reply::Kind::array) << text_of(reply);
+    for (const auto& pair : reply.elements) {
+      EXPECT_EQ(pair.elements.size(), 2U);
+      grant.permits.push_back(pair.elements[0].integer);
+      grant.fence = pair.elements[1].integer;
+    }
+    return grant;
+  }
+
+  node::TestCluster cluster_;
+};
+
+TEST_F(PermitsTest, EachHasItsNumberAndAFenceThatGrows) {
+  auto one = caller(0), two = caller(1);
+  const auto first = grant_in(one.call("PERMIT gpu OF 3 COUNT 2"));
+  EXPECT_THAT(first.permits, ElementsAre(0, 1));
+  const auto second = grant_in(two.call("PERMIT gpu"));
+  EXPECT_THAT(second.permits, ElementsAre(2));
+  EXPECT_GT(second.fence, first.fence);
+  EXPECT_EQ(one.ask("RELEASE gpu"), "2");
+  const auto third = grant_in(two.call("PERMIT gpu COUNT 2"));
+  EXPECT_THAT(third.permits, ElementsAre(0, 1));
+  EXPECT_GT(third.fence, second.fence);
+}
+
+TEST_F(PermitsTest, WhoAsksForMuchIsNotOvertaken) {
+  auto one = caller(0), two = caller(1), three = caller(2);
+  grant_in(one.call("PERMIT gpu OF 2"));
+  two.send("PERMIT gpu COUNT 2");
+  ASSERT_TRUE(waiting(1, 1));
+  three.send("PERMIT gpu");
+  ASSERT_TRUE(waiting(1, 2));
+  EXPECT_EQ(one.ask("RELEASE gpu"), "1");
+  EXPECT_THAT(grant_in(two.read()).permits, ElementsAre(0, 1));
+  EXPECT_EQ(two.ask("RELEASE gpu"), "2");
+  EXPECT_EQ(grant_in(three.read()).permits.size(), 1U);
+}
+
+TEST_F(PermitsTest, ATryFailsIfTooFewAreFree) {
+  auto one = caller(0), two = caller(1);
+  grant_in(one.call("PERMIT gpu OF 2"));
+  EXPECT_EQ(two.ask("PERMIT gpu COUNT 2 TIMEOUT 0"), "null");
+  EXPECT_EQ(two.ask("PERMIT gpu COUNT 2 TIMEOUT 30"), "null");
+  EXPECT_EQ(grant_in(two.call("PERMIT gpu TIMEOUT 0")).permits.size(), 1U);
+}
+
+TEST_F(PermitsTest, HowManyThereAreIsSaidOnceAndKept) {
+  auto one = caller(0), two = caller(1);
+  EXPECT_THAT(one.ask("PERMIT gpu"), HasSubstr("-ERR nobody uses semaphore 'gpu': say how many"));
+  EXPECT_THAT(one.ask("PERMIT gpu OF 2 COUNT 3"), HasSubstr("-ERR COUNT 3 is more than OF 2"));
+  grant_in(one.call("PERMIT gpu OF 2"));
+  EXPECT_EQ(two.ask("PERMIT gpu OF 3"),
+            "-ERR semaphore 'gpu' has 2 permits as long as it is in use, not 3");
+  EXPECT_EQ(two.ask("PERMIT gpu COUNT 3"), "-ERR semaphore 'gpu' has 2 permits, not 3");
+  grant_in(two.call("PERMIT gpu OF 2"));
+  for (const auto* wrong :
+       {"PERMIT", "PERMIT gpu OF 0", "PERMIT gpu COUNT 65536", "PERMIT gpu OF",
+        "PERMIT gpu OF 2 OF 2", "PERMIT gpu TTL 0", "PERMIT gpu SOON", "RELEASE gpu x"})
+    EXPECT_THAT(one.ask(wrong), testing::StartsWith("-ERR")) << wrong;
+}
+
+TEST_F(PermitsTest, GoBackWhenTheirSessionEnds) {
+  auto two = caller(1);
+  {
+    auto one = caller(0);
+    grant_in(one.call("PERMIT gpu OF 1"));
+    two.send("PERMIT gpu");
+    ASSERT_TRUE(waiting(1, 1));
+  }
+  EXPECT_THAT(grant_in(two.read()).permits, ElementsAre(0));
+}
+
+TEST_F(PermitsTest, AreLostWhenTheirTimeIsOver) {
+  auto one = caller(0, 3), two = caller(1);
+  const auto grant = grant_in(one.call("PERMIT gpu OF 1 TTL 60000"));
+  EXPECT_EQ(one.ask("RENEW gpu 30"), "1");
+  EXPECT_THAT(one.read_text(), testing::AllOf(HasSubstr(R"(>["lost", "gpu", )"),
+                                              HasSubstr(std::to_string(grant.fence))));
+  EXPECT_EQ(one.ask("RENEW gpu 1000"), "0");
+  EXPECT_EQ(one.ask("RELEASE gpu"), "0");
+  grant_in(two.call("PERMIT gpu OF 1"));
+}
+
+TEST_F(PermitsTest, OfOneSessionAreReleasedByTheirFence) {
+  auto one = caller(0);
+  const auto first = grant_in(one.call("PERMIT gpu OF 3"));
+  grant_in(one.call("PERMIT gpu COUNT 2"));
+  EXPECT_EQ(one.ask("RELEASE gpu " + std::to_string(first.fence)), "1");
+  EXPECT_EQ(one.ask("RELEASE gpu " + std::to_string(first.fence)), "0");
+  EXPECT_EQ(one.ask("RELEASE gpu"), "2");
+}
+
+TEST_F(PermitsTest, AsyncWaitsAreAnnounced) {
+  auto one = caller(0), two = caller(1, 3);
+  grant_in(one.call("PERMIT gpu OF 1"));
+  EXPECT_EQ(two.ask("PERMIT gpu ASYNC"), "1");
+  ASSERT_TRUE(waiting(1, 1));
+  EXPECT_EQ(one.ask("RELEASE gpu"), "1");
+  EXPECT_THAT(two.read_text(), HasSubstr(R"(>["granted", 1, "gpu", [[0, )"));
+  EXPECT_EQ(two.ask("PERMIT gpu ASYNC"), "2");
+  EXPECT_EQ(two.ask("CANCEL 2"), "1");
+}
+
+TEST_F(PermitsTest, WhoTellsOfAllWhoHoldSome) {
+  auto one = caller(0), two = caller(1), three = caller(2);
+  one.ask("CLIENT SETNAME first");
+  grant_in(one.call("PERMIT gpu OF 3 COUNT 2"));
+  grant_in(two.call("PERMIT gpu"));
+  three.send("PERMIT gpu");
+  ASSERT_TRUE(waiting(1, 2));
+  auto asks = caller(0, 3);
+  EXPECT_THAT(asks.ask("WHO gpu"),
+              testing::AllOf(HasSubstr(R"("kind": "semaphore")"), HasSubstr(R"("in_use": 3)"),
+                             HasSubstr(R"("waiting": 1)"), HasSubstr(R"("client": "first")"),
+                             HasSubstr(R"("permits": [0, 1])"), HasSubstr(R"("permits": [2])")));
+  EXPECT_THAT(asks.ask("WAITERS gpu"), HasSubstr(R"("position": 1)"));
+  EXPECT_EQ(asks.ask("LOCKS"), "[]");
+}
+
+// A lock of the same name is another thing.
+TEST_F(PermitsTest, HaveNamesOfTheirOwn) {
+  auto one = caller(0);
+  one.lock("gpu");
+  EXPECT_EQ(grant_in(one.call("PERMIT gpu OF 2")).permits.size(), 1U);
+  EXPECT_EQ(one.ask("UNLOCK gpu"), "1");
+  EXPECT_EQ(one.ask("RELEASE gpu"), "1");
+}
+
+TEST_F(PermitsTest, AreForgottenWhenNobodyUsesThem) {
+  auto one = caller(0);
+  grant_in(one.call("PERMIT gpu OF 2"));
+  EXPECT_EQ(one.ask("RELEASE gpu"), "1");
+  EXPECT_TRUE(eventually([&] {
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      auto& semaphores = cluster_[i].daemon().semaphores();
+      semaphores.retire_idle(table::Clock::now() + 1h, 10);
+      known += semaphores.size();
+    }
+    return known == 0;
+  }));
+  grant_in(one.call("PERMIT gpu OF 5"));
+}
+
+// What a member that crashed may have had is kept for its clients until the delay is over; what the
+// living have they keep.
+TEST_F(PermitsTest, OfTheDeadAreKeptForAWhile) {
+  auto one = caller(0), two = caller(1);
+  grant_in(one.call("PERMIT gpu OF 3"));
+  const auto kept = grant_in(two.call("PERMIT gpu"));
+  cluster_.crash(0);
+  auto three = caller(2);
+  EXPECT_EQ(three.ask("PERMIT gpu TIMEOUT 0"), "null");
+  EXPECT_THAT(grant_in(three.call("PERMIT gpu COUNT 2")).permits, ElementsAre(0, 2));
+  EXPECT_EQ(two.ask("RELEASE gpu " + std::to_string(kept.fence)), "1");
+}
+
+}  // namespace
+}  // namespace turno::port

@@ -1,0 +1,135 @@
+// The permits of semaphores that a session has, and waits for.
+#include <algorithm>
+#include <utility>
+
+#include "net/log.h"
+#include "port/resp/session_wait.h"
+
+namespace turno::port {
+
+using namespace std::chrono_literals;
+
+std::string Session::Wait::objection() const {
+  using Reason = cluster::Refusal::Reason;
+  if (thing != Thing::semaphore || state != State::refused) return {};
+  const auto there_are = "semaphore '" + name + "' has " + std::to_string(known_permits) +
+                         (known_permits == 1 ? " permit" : " permits");
+  switch (reason) {
+    case Reason::too_many:
+      return there_are + ", not " + std::to_string(count);
+    case Reason::contradicts:
+      return there_are + " as long as it is in use, not " + std::to_string(permits);
+    case Reason::unknown:
+      return "nobody uses semaphore '" + name + "': say how many permits it has, as in OF 3";
+    case Reason::busy:
+      break;
+  }
+  return {};
+}
+
+Session::Asked Session::permit(const Wanted& wanted) {
+  using State = Asked::State;
+  if (holds() + waits_.size() >= most_locks) return {State::too_many};
+  const auto ticket = ++tickets_;
+  auto owned = std::make_unique<Wait>(*this, ticket, wanted);
+  auto& wait = *owned;
+  auto& semaphores = host_.semaphores();
+  if (wanted.timeout == 0ms ? semaphores.attempt(wait.name, wait)
+                            : semaphores.acquire(wait.name, wait)) {
+    keep_permits(wait);
+    return {State::granted, ticket, wait.fence, {wait.units.begin(), wait.units.end()}};
+  }
+  if (wait.state == table::Waiter::State::refused) {
+    auto objection = wait.objection();
+    if (wanted.asker == nullptr && objection.empty()) remember(wait, News::Kind::timeout, {});
+    return {State::refused, ticket, {}, {}, std::move(objection)};
+  }
+  stand_in_line(std::move(owned), wanted.timeout);
+  return {State::waiting, ticket};
+}
+
+void Session::keep_permits(const Wait& wait) {
+  auto& held = permits_.emplace_back();
+  held.name = wait.name;
+  held.fence = wait.fence;
+  held.ticket = wait.ticket;
+  held.permits.assign(wait.units.begin(), wait.units.end());
+  set_ttl(held, wait.ttl);
+}
+
+void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
+  host_.loop().cancel(held.ttl);
+  if (ttl > 0ms)
+    held.ttl = host_.loop().after(ttl, [this, name = held.name, fence = held.fence] {
+      host_.semaphores().take_back(name, fence, "its time to live ran out");
+    });
+}
+
+std::size_t Session::release(std::string_view name, Fence fence) {
+  std::size_t count = 0;
+  for (auto held = permits_.begin(); held != permits_.end();) {
+    if (held->name != name || (fence != Fence{} && held->fence != fence)) {
+      ++held;
+      continue;
+    }
+    host_.loop().cancel(held->ttl);
+    count += host_.semaphores().release(name, owner_, held->fence);
+    held = permits_.erase(held);
+  }
+  return count;
+}
+
+std::size_t Session::renew_permits(std::string_view name, std::chrono::milliseconds ttl,
+                                   Fence fence) {
+  std::size_t count = 0;
+  for (auto& held : permits_) {
+    if (held.name != name || (fence != Fence{} && held.fence != fence)) continue;
+    // The table knows; the news that they were lost may still be on its way to this session.
+    if (dismissed_ || !host_.semaphores().holds(name, owner_, held.fence)) continue;
+    set_ttl(held, ttl);
+    ++count;
+  }
+  return count;
+}
+
+void Session::lost_permits(const std::string& name, Fence fence, std::string_view reason) {
+  const auto found = std::find_if(permits_.begin(), permits_.end(), [&](const HeldPermits& held) {
+    return held.name == name && held.fence == fence;
+  });
+  if (found == permits_.end()) return;
+  host_.loop().cancel(found->ttl);
+  const auto held = std::move(*found);
+  permits_.erase(found);
+  log::info("client {} (session {}) lost {} of semaphore '{}': {}", owner_.client, id(),
+            held.permits.size() == 1 ? "a permit" : "permits", name, reason);
+  announce({.kind = News::Kind::lost,
+            .lock = name,
+            .fence = fence,
+            .reason = reason,
+            .thing = Thing::semaphore,
+            .permits = held.permits});
+}
+
+void Session::end_permits() {
+  for (auto& held : permits_) {
+    host_.loop().cancel(held.ttl);
+    host_.semaphores().release(held.name, owner_, held.fence);
+  }
+  permits_.clear();
+}
+
+// They are given back, or kept until the client lets go of them or the session ends.
+void Session::lose_all_permits(std::string_view reason, bool release) {
+  const auto all = permits_;
+  if (release) end_permits();
+  for (auto& held : permits_) host_.loop().cancel(held.ttl);
+  for (const auto& held : all)
+    announce({.kind = News::Kind::lost,
+              .lock = held.name,
+              .fence = held.fence,
+              .reason = reason,
+              .thing = Thing::semaphore,
+              .permits = held.permits});
+}
+
+}  // namespace turno::port

@@ -1,0 +1,39 @@
+// A session's place in a queue, for one wish.
+#pragma once
+
+#include <string>
+
+#include "port/resp/session.h"
+
+namespace turno::port {
+
+class Session::Wait final : public table::PermitWaiter {
+ public:
+  Wait(Session& session, std::uint64_t its_ticket, const Wanted& wanted)
+      : table::PermitWaiter(session.owner_),
+        name(wanted.name),
+        ttl(wanted.ttl),
+        ticket(its_ticket),
+        asker(wanted.asker),
+        thing(wanted.thing),
+        session_(session) {
+    count = wanted.count;
+    permits = wanted.permits;
+  }
+
+  void settled(table::Afterwards& afterwards) override;
+  // Why it can never be granted; empty: it could have been.
+  [[nodiscard]] std::string objection() const;
+
+  const std::string name;
+  const std::chrono::milliseconds ttl;
+  const std::uint64_t ticket;
+  Speaker* const asker;
+  const Thing thing;
+  net::Loop::Timer timeout;
+
+ private:
+  Session& session_;
+};
+
+}  // namespace turno::port

@@ -1,0 +1,205 @@
+#include "table/pool_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocols/kmutex/k_out_of_m.h"
+#include "table/locked_table.h"
+
+namespace turno::table {
+
+// Who only tries must be refused by whoever waits for permits, so all must know that they do.
+void PoolTable::arrange(Setup& setup) const {
+  setup.configure<protocols::KOutOfM::Config>().plain = true;
+}
+
+// ---- the node's own users
+
+bool PoolTable::acquire(std::string_view name, PermitWaiter& waiter) {
+  return join_line(name, waiter, Event::Kind::ask);
+}
+bool PoolTable::attempt(std::string_view name, PermitWaiter& waiter) {
+  return join_line(name, waiter, Event::Kind::attempt);
+}
+
+bool PoolTable::join_line(std::string_view name, PermitWaiter& waiter, Event::Kind kind) {
+  const Locked locked(*this);
+  if (ended_) {
+    waiter.state = Waiter::State::failed;
+    return false;
+  }
+  auto& entry = pool(find_or_make(name));
+  waiter.number = ++numbers_;
+  waiter.since = Clock::now();
+  waiter.state = Waiter::State::waiting;
+  const auto result = engine_->step(
+      entry, stage_,
+      {.kind = kind, .user = waiter.number, .count = waiter.count, .permits = waiter.permits});
+  waiter.spot = result.spot;
+  ++entry.waiting;
+  Statistics::add<std::int64_t>(statistics_.waiters);
+  entry.waiters.emplace(waiter.number, &waiter);
+  asking_ = &waiter;
+  carry_out(entry, result, true);
+  asking_ = nullptr;
+  return waiter.state == Waiter::State::granted;
+}
+
+bool PoolTable::withdraw(std::string_view name, PermitWaiter& waiter) {
+  const Locked locked(*this);
+  auto* entry = find(name);
+  if (entry == nullptr || waiter.state != Waiter::State::waiting) return false;
+  waiter.state = Waiter::State::failed;
+  take_waiter(pool(*entry), waiter.number);
+  Statistics::add<std::int64_t>(statistics_.waiters, -1);
+  Statistics::add(statistics_.withdrawn);
+  step(*entry, {.kind = Event::Kind::withdraw, .user = waiter.number, .spot = waiter.spot});
+  return true;
+}
+
+// Null: the user is none of this node's.
+PermitWaiter* PoolTable::take_waiter(PoolEntry& entry, cluster::UserId number) {
+  const auto found = entry.waiters.find(number);
+  if (found == entry.waiters.end()) return nullptr;
+  auto* waiter = found->second;
+  entry.waiters.erase(found);
+  --entry.waiting;
+  return waiter;
+}
+
+PermitGrant* PoolTable::find_grant(std::string_view name, Fence fence) {
+  auto* entry = find(name);
+  if (entry == nullptr) return nullptr;
+  auto& grants = pool(*entry).grants;
+  const auto found = std::find_if(grants.begin(), grants.end(),
+                                  [&](const PermitGrant& each) { return each.fence == fence; });
+  return found == grants.end() ? nullptr : &*found;
+}
+
+std::size_t PoolTable::release(std::string_view name, const Owner& owner, Fence fence) {
+  const Locked locked(*this);
+  auto* grant = find_grant(name, fence);
+  if (grant == nullptr || grant->owner != &owner) return 0;
+  const auto count = grant->units.size();
+  leave(pool(*find(name)), *grant);
+  return count;
+}
+
+bool PoolTable::take_back(std::string_view name, Fence fence, std::string_view reason) {
+  const Locked locked(*this);
+  auto* grant = find_grant(name, fence);
+  if (grant == nullptr) return false;
+  auto& entry = pool(*find(name));
+  tell_lost(*grant->owner, entry.name, fence, reason);
+  leave(entry, *grant);
+  return true;
+}
+
+bool PoolTable::holds(std::string_view name, const Owner& owner, Fence fence) {
+  const Locked locked(*this);
+  const auto* grant = find_grant(name, fence);
+  return grant != nullptr && grant->owner == &owner;
+}
+
+void PoolTable::leave(PoolEntry& entry, PermitGrant& grant) {
+  const auto number = grant.number;
+  entry.grants.erase(entry.grants.begin() + (&grant - entry.grants.data()));
+  Statistics::add(statistics_.released);
+  Statistics::add<std::int64_t>(statistics_.holders, -1);
+  step(entry, {.kind = Event::Kind::leave, .user = number});
+}
+
+// ---- what the desks decide
+
+void PoolTable::tell_users(Entry& any, const Result&) {
+  auto& entry = pool(any);
+  for (const auto& refusal : engine().refused()) {
+    auto* waiter = take_waiter(entry, refusal.user);
+    if (waiter == nullptr) continue;
+    waiter->reason = refusal.reason;
+    waiter->known_permits = engine().permits(entry);
+    Statistics::add(statistics_.refused);
+    conclude(*waiter, Waiter::State::refused);
+  }
+  for (const auto& admission : engine().admitted()) {
+    auto* waiter = take_waiter(entry, admission.user);
+    if (waiter == nullptr) continue;
+    auto& grant = entry.grants.emplace_back();
+    grant.number = admission.user;
+    grant.owner = waiter->owner;
+    grant.since = now();
+    for (const auto& unit : admission.units) {
+      grant.fence = std::max(grant.fence, unit.fence);
+      grant.units.push_back(unit.number);
+    }
+    waiter->fence = grant.fence;
+    waiter->units = grant.units;
+    waiter->known_permits = engine().permits(entry);
+    Statistics::add<std::int64_t>(statistics_.holders);
+    statistics_.waited(Clock::now() - waiter->since);
+    note_fence(grant.fence);
+    conclude(*waiter, Waiter::State::granted);
+  }
+}
+
+// Who has just asked sees it by itself.
+void PoolTable::conclude(PermitWaiter& waiter, Waiter::State state) {
+  if (&waiter != asking_) return settle(waiter, state);
+  waiter.state = state;
+  Statistics::add<std::int64_t>(statistics_.waiters, -1);
+}
+
+void PoolTable::end_users(Entry& any, std::string_view reason) {
+  auto& entry = pool(any);
+  const auto waiting = std::exchange(entry.waiters, {});
+  entry.waiting = 0;
+  for (const auto& [number, waiter] : waiting) settle(*waiter, Waiter::State::failed);
+  for (const auto& grant : std::exchange(entry.grants, {})) {
+    Statistics::add<std::int64_t>(statistics_.holders, -1);
+    tell_lost(*grant.owner, entry.name, grant.fence, reason);
+  }
+}
+
+// ---- for people
+
+void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& found) const {
+  const auto& entry = pool(any);
+  if (const auto* dead = engine().crowd(entry).find(cluster::the_dead)) {
+    auto sighting = kept(entry.name);
+    sighting.permits.assign(dead->units.begin(), dead->units.end());
+    note(found, most, std::move(sighting));
+  }
+  for (const auto& grant : entry.grants) {
+    note(found, most,
+         {.lock = entry.name,
+          .client = grant.owner->client,
+          .session = grant.owner->session,
+          .kind = Sighting::Kind::holds,
+          .fence = grant.fence,
+          .age = since(grant.since),
+          .from = grant.owner->from,
+          .thing = Thing::semaphore,
+          .permits = {grant.units.begin(), grant.units.end()}});
+    if (found.cut) return;
+  }
+}
+
+void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& found) const {
+  const auto& entry = pool(any);
+  found.waiting += entry.waiters.size();
+  for (const auto number : engine().crowd(entry).line) {
+    const auto waiter = entry.waiters.find(number);
+    if (waiter == entry.waiters.end()) continue;
+    const auto& owner = *waiter->second->owner;
+    note(found, most,
+         {.lock = entry.name,
+          .client = owner.client,
+          .session = owner.session,
+          .age = since(waiter->second->since),
+          .from = owner.from,
+          .thing = Thing::semaphore});
+    if (found.cut) return;
+  }
+}
+
+}  // namespace turno::table
