@@ -34,6 +34,7 @@ struct Holder {
   std::chrono::milliseconds held{0};
   std::uint64_t waiting = 0;  // how many wait for it
   std::string from = {};      // where it is: an address, or "unix:pid=7,user=alice"
+  std::uint64_t in_use = 0;   // permits of a semaphore: then there is no single holder
 
   std::string kept_for;  // nodes that died: their clients may still use it
   std::chrono::milliseconds free_in{0};
@@ -103,6 +104,8 @@ class Client final : public Service {
 
   using Service::acquire;
   [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;
+  [[nodiscard]] tl::expected<Lock, Error> open_semaphore(std::string_view name) override;
+  [[nodiscard]] std::vector<std::uint32_t> permits(Hold hold) const override;
   void close(Lock lock) noexcept override;
   [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,
                                                    std::stop_token stop) override;

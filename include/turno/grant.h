@@ -1,4 +1,4 @@
-// A lock that is held. It is released when the grant is destroyed.
+// A lock that is held, or permits of a semaphore. It is released when the grant is destroyed.
 //
 // Thread safety: as an int; use from one thread at a time. What lost_token() returns may be used
 // anywhere.
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
+#include <vector>
 
 #include "turno/error.h"
 #include "turno/service.h"
@@ -44,6 +45,10 @@ class [[nodiscard]] Grant {
   // Larger than that of every earlier grant of this lock: a resource that remembers the largest
   // fence it has seen can refuse a holder that does not know yet that it lost the lock.
   [[nodiscard]] std::uint64_t fence() const noexcept { return service_ == nullptr ? 0 : fence_; }
+  // Of a semaphore: the numbers of the permits, from 0 on. A lock has none.
+  [[nodiscard]] std::vector<std::uint32_t> permits() const {
+    return service_ == nullptr ? std::vector<std::uint32_t>() : service_->permits(hold_);
+  }
   // Valid until the release.
   [[nodiscard]] std::string_view name() const noexcept {
     return service_ == nullptr ? std::string_view() : service_->name(hold_);

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "turno/error.h"
 
@@ -25,6 +27,9 @@ struct Request {
   std::optional<std::chrono::milliseconds> timeout = {};  // none: for ever; 0: try once
   // The lock is taken back when it was not renewed for so long (none: when the session ends).
   std::optional<std::chrono::milliseconds> ttl = {};
+  // Of a semaphore: how many permits are wanted, and how many it has. 0: as others have said.
+  std::uint32_t permits = 1;
+  std::uint32_t of = 0;
 };
 
 class Service {
@@ -41,6 +46,8 @@ class Service {
 
   // Opening takes nothing and talks to nobody. Fails with `invalid` for an impossible name.
   [[nodiscard]] virtual tl::expected<Lock, Error> open(std::string_view name) = 0;
+  // The same for a semaphore, of which a service may have several grants at once.
+  [[nodiscard]] virtual tl::expected<Lock, Error> open_semaphore(std::string_view name);
   // The lock may still be held: a grant does not need what it came from.
   virtual void close(Lock lock) noexcept = 0;
 
@@ -59,12 +66,19 @@ class Service {
   // The time to live starts again and is now `ttl`. Fails with `lost` if it was too late.
   [[nodiscard]] virtual tl::expected<void, Error> renew(Hold hold, std::uint64_t fence,
                                                         std::chrono::milliseconds ttl) = 0;
+  // The numbers of a semaphore's permits; a lock has none.
+  [[nodiscard]] virtual std::vector<std::uint32_t> permits(Hold) const { return {}; }
   // The name of the lock; the view is valid until the release.
   [[nodiscard]] virtual std::string_view name(Hold hold) const noexcept = 0;
   [[nodiscard]] virtual bool lost(Hold hold, std::uint64_t fence) const noexcept = 0;
   // Requested when the lock is lost (at once, if it already is). Never requested by a release.
   [[nodiscard]] virtual std::stop_token lost_token(Hold hold, std::uint64_t fence) = 0;
 };
+
+inline tl::expected<Service::Lock, Error> Service::open_semaphore(std::string_view name) {
+  return tl::unexpected(Error{Error::Code::invalid, "semaphore '" + std::string(name) +
+                                                        "': this service offers locks only"});
+}
 
 }  // namespace turno
 

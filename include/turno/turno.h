@@ -6,4 +6,5 @@
 #include "turno/grant.h"
 #include "turno/mutex.h"
 #include "turno/node.h"
+#include "turno/semaphore.h"
 #include "turno/service.h"

@@ -12,14 +12,36 @@ using client::quoted;
 namespace {
 
 // What the node says when it refuses: a word in capitals, then text for people.
-Error refusal(std::string_view name, const std::string& text, Error::Code otherwise) {
+Error refusal(const client::Place& place, const std::string& text, Error::Code otherwise) {
   const auto word = text.substr(0, text.find(' '));
   const bool is_word = word == "ERR" || word == "HELD" || word == "UNAVAILABLE" ||
                        word == "LOADING" || word == "TRYAGAIN";
   if (word == "UNAVAILABLE" || word == "LOADING" || word == "TRYAGAIN")
     otherwise = Error::Code::unavailable;
   const auto rest = is_word && text.size() > word.size() ? text.substr(word.size() + 1) : text;
-  return {otherwise, quoted(name) + ": the node refuses: " + rest};
+  return {otherwise, quoted(place.name, place.semaphore) + ": the node refuses: " + rest};
+}
+
+// Of a lock its fence; of permits pairs of their numbers and fences.
+struct GrantedFence {
+  std::uint64_t fence = 0;
+  bool semaphore = false;
+  std::vector<std::uint32_t> permits;
+};
+bool read_grant(const wire::Reply& part, GrantedFence& granted) {
+  if (is_integer(part)) {
+    granted.fence = static_cast<std::uint64_t>(part.integer);
+    return true;
+  }
+  granted.semaphore = true;
+  if (part.kind != wire::Reply::Kind::array || part.elements.empty()) return false;
+  for (const auto& pair : part.elements) {
+    const auto& both = pair.elements;
+    if (both.size() != 2 || !is_integer(both[0]) || !is_integer(both[1])) return false;
+    granted.permits.push_back(static_cast<std::uint32_t>(both[0].integer));
+    granted.fence = std::max(granted.fence, static_cast<std::uint64_t>(both[1].integer));
+  }
+  return true;
 }
 
 std::string leaves(const client::Channel& channel) {
@@ -46,7 +68,7 @@ bool Client::Session::on_ticket(const PlacePointer& place, Reply* reply) {
       strand(place, leaves(channel), false);
       retire(channel, leaves(channel));
     } else {
-      settle(place, refusal(place->name, reply->text, Error::Code::refused));
+      settle(place, refusal(*place, reply->text, Error::Code::refused));
     }
     return true;
   }
@@ -81,29 +103,40 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
     begin_to_move(channel);
     return true;
   }
-  if (kind != "granted" && kind != "timeout" && kind != "failed") return true;  // of a newer node
+  const bool known =
+      kind == "granted" || kind == "timeout" || kind == "failed" || kind == "refused";
+  if (!known) return true;  // of a newer node
   if (parts.size() < 3 || !is_integer(parts[1])) return false;
-  if (kind == "granted" && (parts.size() < 4 || !is_integer(parts[3]))) return false;
+  GrantedFence granted;
+  if (kind == "granted" && (parts.size() < 4 || !read_grant(parts[3], granted))) return false;
   const auto& name = parts[2].text;
-  const auto fence = kind == "granted" ? static_cast<std::uint64_t>(parts[3].integer) : 0;
   const Guard guard(mutex_);
   const auto found = channel.places.find(parts[1].integer);
   if (found != channel.places.end() && found->second->name != name) return false;
   const auto place = place_at(channel, parts[1].integer);
   if (place == nullptr) {
-    if (kind == "granted") give_back(channel, name, fence);
+    if (kind == "granted") give_back(channel, {name, granted.fence, granted.semaphore});
     return true;
   }
   if (kind == "granted") {
-    grant(place, fence);
+    grant(place, granted.fence, std::move(granted.permits));
   } else if (kind == "timeout") {
     settle(place, {Error::Code::timeout, {}});
+  } else if (kind == "refused") {
+    settle(place, refusal(*place, parts.size() > 3 ? parts[3].text : "", Error::Code::refused));
   } else {
     // The node ends, and nothing was taken there.
     strand(place, leaves(channel), false);
     retire(channel, leaves(channel));
   }
   return true;
+}
+
+// Null: nobody has that any more.
+Client::Session::Held* Client::Session::find_held(std::string_view name, std::uint64_t fence) {
+  for (auto& [key, lock] : names_)
+    if (lock.name == name && lock.held != nullptr && lock.held->fence == fence) return lock.held;
+  return nullptr;
 }
 
 bool Client::Session::on_lost(Channel& channel, const Reply& push) {
@@ -113,10 +146,8 @@ bool Client::Session::on_lost(Channel& channel, const Reply& push) {
   Lost lost;
   {
     const Guard guard(mutex_);
-    const auto found = names_.find(parts[1].text);
-    if (found == names_.end()) return true;
-    auto* held = found->second.held;
-    if (held == nullptr || held->fence != fence || held->channel.get() != &channel)
+    auto* held = find_held(parts[1].text, fence);
+    if (held == nullptr || held->channel.get() != &channel)
       return true;  // it was released while the news was on its way
     lose(*held, parts.size() > 3 ? parts[3].text : "the node took it back", lost);
   }
@@ -144,6 +175,7 @@ void Client::Session::on_closed(Channel& channel, const std::string& reason) {
     } else {
       for (auto* held : held_by(channel)) lose(*held, text, lost);
     }
+    for (auto* held : permits_by(channel)) lose(*held, text, lost);
     moved_.notify_all();
     for (const auto& place : asking) strand(place, text, true);
     for (const auto& [_, place] : places) strand(place, text, true);

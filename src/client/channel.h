@@ -35,6 +35,8 @@ struct Place;
 // A lock, as long as somebody uses it.
 struct Named {
   std::string name;
+  std::string key;                 // among all that are used
+  bool semaphore = false;          // or permits of one, for one grant
   std::size_t users = 0;           // who opened it, attempts and holds
   Held* held = nullptr;            // and not lost
   std::shared_ptr<Attempt> asked;  // whose turn it is: a node is to answer, or has to be found
@@ -44,7 +46,8 @@ struct Named {
 struct Held {
   Named* lock = nullptr;
   std::uint64_t fence = 0;
-  std::shared_ptr<Channel> channel;  // where the node knows of it
+  std::shared_ptr<Channel> channel;         // where the node knows of it
+  std::vector<std::uint32_t> permits = {};  // of a semaphore
   std::atomic<bool> lost = false;
   std::string reason = {};  // why it was lost
   std::stop_source stop = {};
@@ -83,6 +86,7 @@ struct Place {
   std::shared_ptr<Attempt> attempt;  // none: given up, and what is granted is given back
   Channel* channel = nullptr;
   std::string name;                    // of the lock
+  bool semaphore = false;              // or of that
   std::optional<std::int64_t> ticket;  // the node's number for it
   bool cancelling = false;             // CANCEL was sent
 };
@@ -92,6 +96,7 @@ struct Bequest {
   struct Release {
     std::string name;
     std::uint64_t fence = 0;
+    bool semaphore = false;
   };
 
   std::shared_ptr<Channel> heir;

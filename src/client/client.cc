@@ -41,6 +41,14 @@ tl::expected<Service::Lock, Error> Client::open(std::string_view name) {
   return session_->open(name).map([](Session::Named* lock) { return Lock{lock}; });
 }
 
+tl::expected<Service::Lock, Error> Client::open_semaphore(std::string_view name) {
+  return session_->open_semaphore(name).map([](Session::Named* lock) { return Lock{lock}; });
+}
+
+std::vector<std::uint32_t> Client::permits(Hold hold) const {
+  return static_cast<const Session::Held*>(hold)->permits;
+}
+
 void Client::close(Lock lock) noexcept { session_->close(static_cast<Session::Named*>(lock)); }
 
 tl::expected<Grant, Error> Client::acquire(Lock lock, const Request& request,

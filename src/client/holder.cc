@@ -53,6 +53,7 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
     if (key == "kept_for") holder.kept_for = text_of(value);
     if (key == "free_in_ms") holder.free_in = std::chrono::milliseconds(number_of(value));
     if (key == "told_by") holder.told_by = text_of(value);
+    if (key == "in_use") holder.in_use = number_of(value);
   }
   return holder;
 }
@@ -72,7 +73,10 @@ Client::Identity identity_from(const Reply& hello) {
 
 std::string describe(const Holder& holder) {
   std::string text;
-  if (!holder.kept_for.empty()) {
+  if (holder.in_use > 0) {
+    text = std::to_string(holder.in_use) +
+           (holder.in_use == 1 ? " permit is in use" : " permits are in use");
+  } else if (!holder.kept_for.empty()) {
     text = "kept for the clients of " + holder.kept_for + ", which crashed; free in " +
            seconds(holder.free_in);
   } else if (!holder.told_by.empty()) {

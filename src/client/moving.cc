@@ -28,10 +28,12 @@ std::uint64_t fence_in(const wire::Reply& reply) {
 
 }  // namespace
 
-std::vector<client::Held*> Client::Session::held_by(const Channel& channel) {
+std::vector<client::Held*> Client::Session::held_by(const Channel& channel, bool semaphores) {
   std::vector<Held*> all;
   for (auto& [_, lock] : names_)
-    if (lock.held != nullptr && lock.held->channel.get() == &channel) all.push_back(lock.held);
+    if (lock.held != nullptr && lock.held->channel.get() == &channel &&
+        lock.semaphore == semaphores)
+      all.push_back(lock.held);
   return all;
 }
 
@@ -182,8 +184,8 @@ bool Client::Session::on_bequeathed(Channel& old, Reply* reply) {
     bequest.refused = true;
   } else if (static_cast<std::size_t>(reply->integer) == count) {
     for (auto* each : held) hand_over(*each, bequest.heir);
-    for (const auto& [name, fence] : std::exchange(bequest.released, {}))
-      give_back(*bequest.heir, name, fence);
+    for (const auto& release : std::exchange(bequest.released, {}))
+      give_back(*bequest.heir, release);
     bequest.heir.reset();  // it is done
   } else {
     bequest.unknown_since = Clock::now();
@@ -202,7 +204,7 @@ void Client::Session::hand_over(Held& held, const ChannelPointer& heir) {
 // What could not be handed over is released where it is.
 void Client::Session::finish_bequest(Channel& old) {
   const auto bequest = std::exchange(old.bequest, std::nullopt);
-  for (const auto& [name, fence] : bequest->released) give_back(old, name, fence);
+  for (const auto& release : bequest->released) give_back(old, release);
   moved_.notify_all();
 }
 
@@ -237,7 +239,7 @@ void Client::Session::take_stock(Channel& old, const Reply& held) {
     const auto given_up = std::erase_if(old.bequest->released, [&](const auto& release) {
       return release.name == name && release.fence == fence;
     });
-    if (given_up > 0) give_back(*old.bequest->heir, name, fence);
+    if (given_up > 0) give_back(*old.bequest->heir, {name, fence});
   }
 }
 

@@ -24,7 +24,9 @@ constexpr auto longest_look = std::chrono::milliseconds(500);
 
 namespace client {
 
-std::string quoted(std::string_view name) { return "lock '" + std::string(name) + "'"; }
+std::string quoted(std::string_view name, bool semaphore) {
+  return (semaphore ? "semaphore '" : "lock '") + std::string(name) + "'";
+}
 
 std::string milliseconds(std::chrono::milliseconds time) { return std::to_string(time.count()); }
 
@@ -61,15 +63,35 @@ void Client::Session::say(const std::string& text) const {
 }
 
 tl::expected<Client::Session::Named*, Error> Client::Session::open(std::string_view name) {
-  if (name.empty()) return tl::unexpected(Error{Error::Code::invalid, "a lock needs a name"});
+  return open_as(name, std::string(name), false);
+}
+
+// Each grant of a semaphore stands for itself. Behind a lock's key no such key can follow.
+tl::expected<Client::Session::Named*, Error> Client::Session::open_semaphore(
+    std::string_view name) {
+  std::uint64_t number = 0;
+  {
+    const Guard guard(mutex_);
+    number = ++semaphores_;
+  }
+  return open_as(name, std::string(longest_name, '\xff') + std::to_string(number), true);
+}
+
+tl::expected<Client::Session::Named*, Error> Client::Session::open_as(std::string_view name,
+                                                                      std::string key,
+                                                                      bool semaphore) {
+  const std::string thing = semaphore ? "a semaphore" : "a lock";
+  if (name.empty()) return tl::unexpected(Error{Error::Code::invalid, thing + " needs a name"});
   if (name.size() > longest_name)
-    return tl::unexpected(Error{Error::Code::invalid, "the name of a lock has at most " +
+    return tl::unexpected(Error{Error::Code::invalid, "the name of " + thing + " has at most " +
                                                           std::to_string(longest_name) + " bytes"});
   const Guard guard(mutex_);
-  auto found = names_.find(name);
+  auto found = names_.find(key);
   if (found == names_.end()) {
-    found = names_.try_emplace(std::string(name)).first;
+    found = names_.try_emplace(key).first;
     found->second.name = name;
+    found->second.key = std::move(key);
+    found->second.semaphore = semaphore;
   }
   ++found->second.users;
   return &found->second;
@@ -84,7 +106,7 @@ void Client::Session::stop_using(Named& lock) {
   TURNO_ASSERT(lock.users > 0);
   if (--lock.users > 0) return;
   TURNO_ASSERT(lock.held == nullptr && !lock.asked && lock.queued.empty());
-  names_.erase(names_.find(lock.name));
+  names_.erase(names_.find(lock.key));
 }
 
 tl::expected<Client::Session::Held*, Error> Client::Session::acquire(Named& lock,
@@ -95,8 +117,7 @@ tl::expected<Client::Session::Held*, Error> Client::Session::acquire(Named& lock
   if (request.ttl.value_or(std::chrono::milliseconds(1)).count() <= 0)
     return tl::unexpected(Error{Error::Code::invalid, "a time to live is more than 0 ms"});
   if (stop.stop_requested())
-    return tl::unexpected(
-        Error{Error::Code::cancelled, quoted(lock.name) + ": the wait was cancelled"});
+    return tl::unexpected(Error{Error::Code::cancelled, quoted(lock) + ": the wait was cancelled"});
   auto bounded = request;
   if (request.timeout > longest_timeout) bounded.timeout.reset();
 
@@ -110,8 +131,8 @@ tl::expected<Client::Session::Held*, Error> Client::Session::acquire(Named& lock
   Guard guard(mutex_);
   const bool taken_here = lock.held != nullptr || lock.asked;
   if (taken_here && attempt->tries_once())
-    return tl::unexpected(Error{Error::Code::timeout,
-                                quoted(lock.name) + " is taken by another thread of this program"});
+    return tl::unexpected(
+        Error{Error::Code::timeout, quoted(lock) + " is taken by another thread of this program"});
   ++lock.users;
   lock.queued.push_back(attempt);
   ask_next(lock);
@@ -144,11 +165,8 @@ void Client::Session::release(Held* held) {
   auto& channel = *held->channel;
   if (lock.held == held) lock.held = nullptr;
   --channel.holds;
-  if (held->lost) {
-    unlock(channel, lock.name, held->fence);  // "I have stopped"
-  } else {
-    give_back(channel, lock.name, held->fence);
-  }
+  const client::Bequest::Release ended{lock.name, held->fence, lock.semaphore};
+  held->lost ? unlock(channel, ended) : give_back(channel, ended);  // lost: "I have stopped"
   end_if_idle(channel);
   ask_next(lock);
   stop_using(lock);
@@ -181,18 +199,19 @@ tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::millis
   if (ttl.count() <= 0)
     return tl::unexpected(Error{Error::Code::invalid, "a time to live is more than 0 ms"});
   ChannelPointer channel;
-  std::string name;
+  std::string name, quoted;
   {
     Guard guard(mutex_);
     name = held.lock->name;
+    quoted = client::quoted(*held.lock);
     // While it is handed over, neither node is the right one to ask.
     moved_.wait_until(guard, Clock::now() + options_.answer_timeout,
                       [&] { return held.lost || !held.channel->bequest; });
     if (held.lost)
-      return tl::unexpected(Error{Error::Code::lost, quoted(name) + " was lost: " + held.reason});
+      return tl::unexpected(Error{Error::Code::lost, quoted + " was lost: " + held.reason});
     if (held.channel->bequest)
       return tl::unexpected(
-          Error{Error::Code::unavailable, quoted(name) + " is being moved to another node"});
+          Error{Error::Code::unavailable, quoted + " is being moved to another node"});
     channel = held.channel;
   }
   const auto time = milliseconds(ttl);
@@ -201,20 +220,18 @@ tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::millis
       channel->connection->call({"RENEW", name, time, fence}, options_.answer_timeout);
   if (!reply) return tl::unexpected(reply.error());
   if (reply->is_error())
-    return tl::unexpected(Error{Error::Code::refused, quoted(name) + ": " + reply->text});
+    return tl::unexpected(Error{Error::Code::refused, quoted + ": " + reply->text});
   if (client::is_integer(*reply) && reply->integer == 1) return {};
   Lost lost;
   {
     const Guard guard(mutex_);
     // It has moved since: it is renewed there the next time.
     if (held.channel != channel || channel->bequest)
-      return tl::unexpected(
-          Error{Error::Code::unavailable, quoted(name) + " was moved to another node"});
+      return tl::unexpected(Error{Error::Code::unavailable, quoted + " was moved to another node"});
     if (!held.lost) lose(held, "it was renewed too late", lost);
   }
   for (auto& stop : lost) stop.request_stop();
-  return tl::unexpected(
-      Error{Error::Code::lost, quoted(name) + " was lost: it was renewed too late"});
+  return tl::unexpected(Error{Error::Code::lost, quoted + " was lost: it was renewed too late"});
 }
 
 tl::expected<wire::Reply, Error> Client::Session::call(

@@ -54,6 +54,7 @@ class Client::Session {
   tl::expected<void, Error> connect();
   [[nodiscard]] Identity identity();
   tl::expected<Named*, Error> open(std::string_view name);
+  tl::expected<Named*, Error> open_semaphore(std::string_view name);
   void close(Named* lock);
   tl::expected<Held*, Error> acquire(Named& lock, const Request& request,
                                      const std::stop_token& stop);
@@ -88,11 +89,13 @@ class Client::Session {
   void cancel(const PlacePointer& place);
   void give_up(const PlacePointer& place);
   // Put off during a bequest, or not.
-  void give_back(Channel& channel, std::string_view name, std::uint64_t fence);
-  static void unlock(Channel& channel, std::string_view name, std::uint64_t fence);
+  void give_back(Channel& channel, const client::Bequest::Release& release);
+  static void unlock(Channel& channel, const client::Bequest::Release& release);
+  tl::expected<Named*, Error> open_as(std::string_view name, std::string key, bool semaphore);
+  Held* find_held(std::string_view name, std::uint64_t fence);
   // An attempt ends: its thread goes away; a place has a grant; no place is left.
   void leave(const AttemptPointer& attempt);
-  void grant(const PlacePointer& place, std::uint64_t fence);
+  void grant(const PlacePointer& place, std::uint64_t fence, std::vector<std::uint32_t> permits);
   void finish(const AttemptPointer& attempt, Error error);
   // A place ends: by a word of the node; or the attempt needs another one.
   void settle(const PlacePointer& place, Error error);
@@ -108,7 +111,11 @@ class Client::Session {
   std::optional<Clock::time_point> watch(Channel& channel, std::chrono::milliseconds patience);
 
   bool adopt(const ChannelPointer& channel);
-  [[nodiscard]] std::vector<Held*> held_by(const Channel& channel);
+  // Locks, and permits of semaphores, which cannot move.
+  [[nodiscard]] std::vector<Held*> held_by(const Channel& channel, bool semaphores = false);
+  [[nodiscard]] std::vector<Held*> permits_by(const Channel& channel) {
+    return held_by(channel, true);
+  }
   [[nodiscard]] bool has_waits(const Channel& channel) const;
   void begin_to_move(Channel& channel);
   void move_waits(Channel& old, Channel& heir);
@@ -159,9 +166,10 @@ class Client::Session {
   const Client::Options options_;
 
   std::mutex mutex_;
-  std::map<std::string, Named, std::less<>> names_;
-  std::vector<ChannelPointer> channels_;  // all that live
-  ChannelPointer current_;                // or none
+  std::map<std::string, Named, std::less<>> names_;  // by their keys
+  std::uint64_t semaphores_ = 0;                     // opened so far
+  std::vector<ChannelPointer> channels_;             // all that live
+  ChannelPointer current_;                           // or none
   Identity identity_;
   client::Addresses addresses_;
   bool reaching_ = false;  // a thread connects: one at a time
@@ -176,7 +184,8 @@ class Client::Session {
 
 // For messages.
 namespace client {
-std::string quoted(std::string_view name);
+std::string quoted(std::string_view name, bool semaphore = false);
+inline std::string quoted(const Named& lock) { return quoted(lock.name, lock.semaphore); }
 std::string milliseconds(std::chrono::milliseconds time);
 inline bool is_integer(const wire::Reply& reply) {
   return reply.kind == wire::Reply::Kind::integer;

@@ -33,7 +33,7 @@ tl::expected<Client::Session::Held*, Error> Client::Session::wait(Guard& guard,
                                                                   const AttemptPointer& attempt,
                                                                   const std::stop_token& stop) {
   // The attempt's lock may be gone as soon as it is done.
-  const auto what = client::quoted(attempt->lock.name);
+  const auto what = client::quoted(attempt->lock);
   const auto time = attempt->request.timeout.value_or(milliseconds(0));
   const auto failure = [&](Error::Code code, const std::string& more = {}) {
     auto text = what + ": the wait was cancelled";
@@ -124,7 +124,7 @@ std::optional<Error> Client::Session::find_place(Guard& guard, const AttemptPoin
   if (!current_) return std::nullopt;
   ask(attempt, *current_);
   if (!moved) return std::nullopt;
-  const auto text = client::quoted(attempt->lock.name) + ": " + attempt->moved_because +
+  const auto text = client::quoted(attempt->lock) + ": " + attempt->moved_because +
                     "; now it waits at node " + current_->identity.node +
                     ", and its place in the queue is lost";
   guard.unlock();
@@ -180,14 +180,22 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
   place->attempt = attempt;
   place->channel = &channel;
   place->name = attempt->lock.name;
+  place->semaphore = attempt->lock.semaphore;
   attempt->places.push_back(place);
   attempt->state = State::asked;
   attempt->ready.notify_one();  // it watches the node from now on
   channel.asking.insert(place);
 
   learn_again(channel);
-  std::string timeout, ttl;
-  client::Connection::Arguments arguments{"LOCK", place->name, "ASYNC"};
+  std::string timeout, ttl, count, of;
+  client::Connection::Arguments arguments{place->semaphore ? "PERMIT" : "LOCK", place->name,
+                                          "ASYNC"};
+  if (place->semaphore) {
+    count = std::to_string(attempt->request.permits);
+    arguments.insert(arguments.end(), {"COUNT", count});
+    of = std::to_string(attempt->request.of);
+    if (attempt->request.of > 0) arguments.insert(arguments.end(), {"OF", of});
+  }
   if (attempt->deadline) {
     const auto left = std::chrono::ceil<milliseconds>(*attempt->deadline - Clock::now());
     timeout = client::milliseconds(std::max(left, milliseconds(attempt->tries_once() ? 0 : 1)));
@@ -239,15 +247,17 @@ void Client::Session::give_up(const PlacePointer& place) {
   cancel(place);
 }
 
-void Client::Session::give_back(Channel& channel, std::string_view name, std::uint64_t fence) {
-  if (channel.bequest) return channel.bequest->released.push_back({std::string(name), fence});
-  unlock(channel, name, fence);
+void Client::Session::give_back(Channel& channel, const client::Bequest::Release& release) {
+  // Permits are not bequeathed.
+  if (channel.bequest && !release.semaphore) return channel.bequest->released.push_back(release);
+  unlock(channel, release);
 }
 
-void Client::Session::unlock(Channel& channel, std::string_view name, std::uint64_t fence) {
+void Client::Session::unlock(Channel& channel, const client::Bequest::Release& release) {
   if (!channel.connection) return;
-  const auto number = std::to_string(fence);
-  channel.connection->send({"UNLOCK", name, number}, [](Reply*) { return true; });
+  const auto number = std::to_string(release.fence);
+  channel.connection->send({release.semaphore ? "RELEASE" : "UNLOCK", release.name, number},
+                           [](Reply*) { return true; });
 }
 
 void Client::Session::detach(const PlacePointer& place) {
@@ -255,12 +265,13 @@ void Client::Session::detach(const PlacePointer& place) {
     std::erase(attempt->places, place);
 }
 
-void Client::Session::grant(const PlacePointer& place, std::uint64_t fence) {
+void Client::Session::grant(const PlacePointer& place, std::uint64_t fence,
+                            std::vector<std::uint32_t> permits) {
   const auto attempt = place->attempt;
   auto& channel = *place->channel;
   moved_.notify_all();
   if (attempt == nullptr || attempt->withdrawn) {
-    give_back(channel, place->name, fence);
+    give_back(channel, {place->name, fence, place->semaphore});
     return settle(place, {Error::Code::cancelled, {}});
   }
   detach(place);
@@ -270,7 +281,8 @@ void Client::Session::grant(const PlacePointer& place, std::uint64_t fence) {
   const auto owner = std::find_if(channels_.begin(), channels_.end(),
                                   [&](const auto& each) { return each.get() == &channel; });
   TURNO_ASSERT(owner != channels_.end());
-  attempt->held = new Held{.lock = &lock, .fence = fence, .channel = *owner};
+  attempt->held =
+      new Held{.lock = &lock, .fence = fence, .channel = *owner, .permits = std::move(permits)};
   ++channel.holds;
   attempt->state = State::done;
   lock.held = attempt->held;

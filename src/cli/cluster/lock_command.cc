@@ -43,11 +43,19 @@ using std::chrono::milliseconds;
 
 struct LockOptions {
   std::string name;
+  bool semaphore = false;
+  std::uint32_t permits = 0;             // that a semaphore has; 0: not said
+  std::uint32_t count = 1;               // of them that are wanted
   std::string timeout, ttl, kill_after;  // empty: none
   std::vector<std::string> nodes;
   std::string directory;
   std::uint32_t conflict_status = exit_timeout;
   bool nonblock = false, quiet = false, verbose = false, system = false;
+
+  // "lock 'L'"
+  [[nodiscard]] std::string thing() const {
+    return (semaphore ? "semaphore '" : "lock '") + name + "'";
+  }
 };
 
 // Says something to the user, as loudly as was asked for.
@@ -114,12 +122,13 @@ class Patience {
   Patience(const LockOptions& options, const std::vector<std::string>& addresses,
            const Voice& voice) {
     if (!options.verbose && (options.quiet || ::isatty(STDERR_FILENO) == 0)) return;
-    thread_ = std::jthread([this, name = options.name, addresses, voice](std::stop_token stop) {
+    thread_ = std::jthread([this, thing = options.thing(), name = options.name, addresses,
+                            voice](std::stop_token stop) {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); })) return;
       lock.unlock();
       const auto state = state_of(name, addresses);
-      if (!stop.stop_requested()) voice.error("waiting for lock '" + name + "': " + state);
+      if (!stop.stop_requested()) voice.error("waiting for " + thing + ": " + state);
     });
   }
   // Does not wait for the answer of a node.
@@ -152,14 +161,17 @@ Acquisition acquire(const std::vector<std::string>& addresses, const LockOptions
     const auto gone = std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - began);
     request.timeout = std::max(*request.timeout - gone, milliseconds(1));
   }
-  auto grant = (*client)->acquire(options.name, request, stop);
+  auto grant = options.semaphore
+                   ? Semaphore(**client, options.name, options.permits).acquire(request, stop)
+                   : (*client)->acquire(options.name, request, stop);
   // What was asked for, not what was left of it.
   if (!grant && grant.error().code == Error::Code::timeout && asked > milliseconds(0))
     replace(grant.error().message, within(*request.timeout), within(*asked));
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
     const auto holder = (*client)->who(options.name);
     if (holder && *holder)
-      grant.error().message = "lock '" + options.name + "' is " + client::describe(**holder);
+      grant.error().message =
+          options.thing() + (options.semaphore ? ": " : " is ") + client::describe(**holder);
     if (!holder && holder.error().code == Error::Code::unavailable)
       grant.error().message += "; " + holder.error().message;
   }
@@ -237,12 +249,23 @@ bool runs_under(const std::string& name) {
   return false;
 }
 
-std::vector<std::string> environment_of(const Client& client, const Grant& grant) {
+std::vector<std::string> environment_of(const Client& client, const Grant& grant, bool semaphore) {
   const auto identity = client.identity();
   const std::string name(grant.name());
-  return {"TURNO_LOCK=" + name, "TURNO_LOCKS=" + outer_locks() + name + "\n",
-          "TURNO_FENCE=" + std::to_string(grant.fence()), "TURNO_NODE=" + identity.node,
-          "TURNO_SESSION=" + identity.session};
+  std::vector<std::string> environment = {"TURNO_FENCE=" + std::to_string(grant.fence()),
+                                          "TURNO_NODE=" + identity.node,
+                                          "TURNO_SESSION=" + identity.session};
+  if (!semaphore) {
+    environment.push_back("TURNO_LOCK=" + name);
+    environment.push_back("TURNO_LOCKS=" + outer_locks() + name + "\n");
+    return environment;
+  }
+  std::string slots;
+  for (const auto permit : grant.permits())
+    slots += (slots.empty() ? "" : ",") + std::to_string(permit);
+  environment.push_back("TURNO_SEMAPHORE=" + name);
+  environment.push_back("TURNO_SLOTS=" + slots);
+  return environment;
 }
 
 // A node of an older version does not say it, and has this one unless it was told otherwise.
@@ -276,9 +299,9 @@ class Connections {
 };
 
 // "lock 'L' was lost: the node closed it". REQUIRES: it was.
-std::string how_it_was_lost(Grant& grant) {
+std::string how_it_was_lost(Grant& grant, const LockOptions& options) {
   const auto renewed = grant.renew(milliseconds(1));  // says why, and nothing to the node
-  return renewed ? "lock '" + std::string(grant.name()) + "' was lost" : renewed.error().message;
+  return renewed ? options.thing() + " was lost" : renewed.error().message;
 }
 
 // From SIGTERM to SIGKILL when the lock is lost: the next holder comes in after the lock delay.
@@ -305,23 +328,23 @@ int run_under(Client& client, Grant& grant, const Request& request, const LockOp
       return started.error().code == Error::Code::lost ? exit_lost : exit_own_error;
     }
   }
-  const auto name = std::string(grant.name());
   // This process may have been stopped since the lock was granted.
   if (client.catch_up(lock_delay_of(client) / 4); grant.lost()) {
-    voice.note(how_it_was_lost(grant) + "; the command was not started");
+    voice.note(how_it_was_lost(grant, options) + "; the command was not started");
     return exit_lost;
   }
   bool said = false;
   const auto end = run_command(
-      {.arguments = command, .environment = environment_of(client, grant)}, signals,
+      {.arguments = command, .environment = environment_of(client, grant, options.semaphore)},
+      signals,
       {.lost = grant.lost_token(),
        .kill_after = kill_after,
        .expiry = renewal ? &renewal->expiry() : nullptr,
        .on_loss =
            [&](Loss loss) {
              said = true;
-             voice.note((loss == Loss::told ? how_it_was_lost(grant)
-                                            : "lock '" + name + "' could not be renewed in time") +
+             voice.note((loss == Loss::told ? how_it_was_lost(grant, options)
+                                            : options.thing() + " could not be renewed in time") +
                         "; stopping the command");
            }},
       guard);
@@ -332,12 +355,12 @@ int run_under(Client& client, Grant& grant, const Request& request, const LockOp
   }
   // The guard was quicker than this process.
   if (end->lost && !said)
-    voice.note((grant.lost() ? how_it_was_lost(grant)
-                             : "lock '" + name + "' was lost: the node is gone or silent") +
+    voice.note((grant.lost() ? how_it_was_lost(grant, options)
+                             : options.thing() + " was lost: the node is gone or silent") +
                "; the command was killed");
   if (end->lost) return exit_lost;
   if (grant.lost()) {
-    voice.note(how_it_was_lost(grant) + "; the command ended by itself");
+    voice.note(how_it_was_lost(grant, options) + "; the command ended by itself");
     return exit_lost;
   }
   voice.detail("the command ended with status " + std::to_string(end->status));
@@ -351,15 +374,26 @@ Request request_of(const LockOptions& options) {
   if (!options.ttl.empty()) request.ttl = parse_duration("--ttl", options.ttl);
   if (request.ttl == milliseconds(0)) throw UsageError("--ttl is more than 0");
   if (!options.kill_after.empty()) (void)parse_duration("--kill-after", options.kill_after);
+  if (options.semaphore) {
+    constexpr auto most = cluster::most_permits;
+    if (options.count < 1 || options.count > most || options.permits > most)
+      throw UsageError("a semaphore has 1 to " + std::to_string(most) + " permits");
+    if (options.permits != 0 && options.count > options.permits)
+      throw UsageError("--count " + std::to_string(options.count) + " is more than --permits " +
+                       std::to_string(options.permits));
+    request.permits = options.count;
+    request.of = options.permits;
+  }
   if (options.conflict_status > 255) throw UsageError("--conflict-exit-code is at most 255");
   return request;
 }
 
 void check(const LockOptions& options) {
   constexpr auto longest_name = table::LockTable::longest_name;
-  if (options.name.empty()) throw UsageError("a lock needs a name");
+  const std::string thing = options.semaphore ? "a semaphore" : "a lock";
+  if (options.name.empty()) throw UsageError(thing + " needs a name");
   if (options.name.size() > longest_name)
-    throw UsageError("the name of a lock has at most " + std::to_string(longest_name) +
+    throw UsageError("the name of " + thing + " has at most " + std::to_string(longest_name) +
                      " bytes, not " + std::to_string(options.name.size()));
   for (const auto& node : options.nodes)
     if (const auto address = client::parse_node_address(node); !address)
@@ -370,15 +404,18 @@ int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
   const Voice voice(options);
   check(options);
   if (options.system) options.directory = system_place().runtime.string();
-  if (command.empty())
-    throw UsageError("lock needs a command to run: turno lock " + options.name + " -- COMMAND");
+  if (command.empty()) {
+    const std::string word = options.semaphore ? "semaphore" : "lock";
+    throw UsageError(word + " needs a command to run: turno " + word + " " + options.name +
+                     " -- COMMAND");
+  }
   const auto request = request_of(options);
   const auto addresses = node_addresses(options.nodes, options.directory);
   if (!addresses) {
     voice.error(addresses.error().message);
     return exit_own_error;
   }
-  if (runs_under(options.name))
+  if (!options.semaphore && runs_under(options.name))
     voice.error("this runs under lock '" + options.name +
                 "' already (TURNO_LOCKS): it waits for itself, unless that command ends first");
 
@@ -414,8 +451,8 @@ int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
     return timeout ? static_cast<int>(options.conflict_status) : exit_own_error;
   }
   const auto waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - began);
-  voice.detail(fmt::format("acquired lock '{}' after {:.3f} s, fence {}", options.name,
-                           waited.count(), got.grant->fence()));
+  voice.detail(fmt::format("acquired {} after {:.3f} s, fence {}", options.thing(), waited.count(),
+                           got.grant->fence()));
   Guard guard(lock_delay_of(*got.client) / 4);
   connections.tell(guard);
   const auto status =
@@ -425,50 +462,87 @@ int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
   return status;
 }
 
+// What both commands have.
+void add_common(Command& command, LockOptions& options, const std::string& thing) {
+  command.add_option("-w,--timeout", options.timeout,
+                     "Wait at most so long, in seconds or with a unit (500ms); 0 tries once "
+                     "(default: for ever)");
+  command.add_flag("-n,--nonblock", options.nonblock, "Try once: --timeout 0");
+  command
+      .add_option("-E,--conflict-exit-code", options.conflict_status,
+                  "Exit status if the " + thing + " is not acquired in time")
+      .capture_default_str();
+  command.add_option("--ttl", options.ttl,
+                     "The node takes the " + thing +
+                         " back when it has not heard of this process for so long; "
+                         "the command is stopped before (default: when the connection ends)");
+  command.add_option("--kill-after", options.kill_after,
+                     "When the " + thing +
+                         " is lost: from SIGTERM to SIGKILL (default, and at most: 3/4 of the "
+                         "cluster's lock delay)");
+  command
+      .add_option("--node", options.nodes,
+                  "HOST:PORT or unix:PATH of a node; several may be given (default: "
+                  "TURNO_NODE_ADDRESS, or those in --dir)")
+      .repeatable();
+  command.add_option("--dir", options.directory,
+                     "Directory of the cluster on this machine (default: as for turno up)");
+  command.add_flag("--system", options.system, "The cluster for all users of this machine");
+  command.add_flag("-q,--quiet", options.quiet,
+                   "Say nothing when the " + thing + " is not acquired or lost");
+  command.add_flag("-v,--verbose", options.verbose, "Say what happens");
+  command.exclusive("--nonblock", "--timeout");
+}
+
+constexpr std::string_view exit_statuses =
+    "\nExit status: the command's; 128+n if signal n ended it or the wait; 123 {} lost; 124 not\n"
+    "acquired in time; 125 Turno's own error; 126 command cannot be run; 127 not found; 64 "
+    "usage.\n";
+
 }  // namespace
 
 void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
   auto lock = app.add_subcommand("lock", "Run a command while holding a lock");
   auto options = std::make_shared<LockOptions>();
   lock.add_option("NAME", options->name, "The lock").required();
-  lock.add_option("-w,--timeout", options->timeout,
-                  "Wait at most so long, in seconds or with a unit (500ms); 0 tries once (default: "
-                  "for ever)");
-  lock.add_flag("-n,--nonblock", options->nonblock, "Try once: --timeout 0");
-  lock.add_option("-E,--conflict-exit-code", options->conflict_status,
-                  "Exit status if the lock is not acquired in time")
-      .capture_default_str();
-  lock.add_option("--ttl", options->ttl,
-                  "The node takes the lock back when it has not heard of this process for so long; "
-                  "the command is stopped before (default: when the connection ends)");
-  lock.add_option(
-      "--kill-after", options->kill_after,
-      "When the lock is lost: from SIGTERM to SIGKILL (default, and at most: 3/4 of the "
-      "cluster's lock delay)");
-  lock.add_option("--node", options->nodes,
-                  "HOST:PORT or unix:PATH of a node; several may be given (default: "
-                  "TURNO_NODE_ADDRESS, or those in --dir)")
-      .repeatable();
-  lock.add_option("--dir", options->directory,
-                  "Directory of the cluster on this machine (default: as for turno up)");
-  lock.add_flag("--system", options->system, "The cluster for all users of this machine");
-  lock.add_flag("-q,--quiet", options->quiet, "Say nothing when the lock is not acquired or lost");
-  lock.add_flag("-v,--verbose", options->verbose, "Say what happens");
-  lock.exclusive("--nonblock", "--timeout");
+  add_common(lock, *options, "lock");
   lock.footer(
       "\nturno lock NAME [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
       "\nThe command runs without a shell, in a process group of its own. It finds the lock in\n"
       "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION, and all locks that it runs under in\n"
       "TURNO_LOCKS, one a line. Signals are passed on. If the lock is lost, the group gets "
       "SIGTERM,\n"
-      "and SIGKILL before others can have the lock; if this process is killed, SIGKILL.\n"
-      "\nExit status: the command's; 128+n if signal n ended it or the wait; 123 lock lost; 124 "
-      "not\n"
-      "acquired in time; 125 Turno's own error; 126 command cannot be run; 127 not found; 64 "
-      "usage.\n"
+      "and SIGKILL before others can have the lock; if this process is killed, SIGKILL.\n" +
+      fmt::format(exit_statuses, "lock") +
       "\nExamples:\n  turno lock backup -- tar czf /backup/home.tar.gz /home\n"
       "  turno lock backup --timeout 0 sh -c 'echo $TURNO_FENCE'\n");
   lock.callback([&job, &command, options] {
+    job = [&command, options] { return lock_and_run(*options, command); };
+  });
+}
+
+void add_semaphore(Command app, Job& job, const std::vector<std::string>& command) {
+  auto semaphore =
+      app.add_subcommand("semaphore", "Run a command while holding permits of a semaphore");
+  auto options = std::make_shared<LockOptions>();
+  options->semaphore = true;
+  semaphore.add_option("NAME", options->name, "The semaphore").required();
+  semaphore.add_option("-p,--permits", options->permits,
+                       "How many permits it has (default: as those say who use it)");
+  semaphore.add_option("-c,--count", options->count, "How many of them are wanted")
+      .capture_default_str();
+  add_common(semaphore, *options, "semaphore");
+  semaphore.footer(
+      "\nturno semaphore NAME --permits K [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
+      "\nAs turno lock, but up to K commands run at once. The permits are granted together, in "
+      "the\n"
+      "order of requests. The command finds the semaphore in TURNO_SEMAPHORE, the numbers of its\n"
+      "permits (0 to K-1) in TURNO_SLOTS, separated by commas, and TURNO_FENCE, TURNO_NODE and\n"
+      "TURNO_SESSION.\n" +
+      fmt::format(exit_statuses, "permits") +
+      "\nExamples:\n  turno semaphore encode --permits 3 -- ffmpeg -i in.mkv out.mp4\n"
+      "  turno semaphore gpu -p 4 -c 2 sh -c 'echo $TURNO_SLOTS'\n");
+  semaphore.callback([&job, &command, options] {
     job = [&command, options] { return lock_and_run(*options, command); };
   });
 }

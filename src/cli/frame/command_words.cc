@@ -9,7 +9,7 @@ namespace turno::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 1> commands_that_run = {"lock"};
+constexpr std::array<std::string_view, 2> commands_that_run = {"lock", "semaphore"};
 
 // An option whose value is the next word.
 bool wants_next_word(Command command, const std::string& word) {

@@ -17,14 +17,14 @@ constexpr std::size_t read_size = std::size_t{16} << 10;
 constexpr std::size_t most_unread = std::size_t{256} << 10;  // bytes of a client that does not read
 constexpr std::size_t most_news = std::size_t{8} << 20;      // the same, of what it did not ask for
 
-std::string_view name_of(News::Kind kind) {
-  switch (kind) {
+std::string_view name_of(const News& news) {
+  switch (news.kind) {
     case News::Kind::granted:
       return "granted";
     case News::Kind::timeout:
       return "timeout";
     case News::Kind::failed:
-      return "failed";
+      return news.code.empty() ? "failed" : "refused";
     case News::Kind::lost:
       return "lost";
     case News::Kind::draining:
@@ -36,10 +36,15 @@ std::string_view name_of(News::Kind kind) {
 // Fences are texts, since many programs keep all numbers as doubles.
 std::string json_of(const News& news) {
   Json json;
-  json.add("event", name_of(news.kind));
-  if (!news.lock.empty()) json.add("lock", news.lock);
+  json.add("event", name_of(news));
+  if (!news.lock.empty()) json.add(news.thing == Thing::lock ? "lock" : "semaphore", news.lock);
   if (news.ticket != 0) json.add("ticket", news.ticket);
   if (news.fence != Fence{}) json.add("fence", std::to_string(news.fence.value));
+  if (!news.permits.empty()) {
+    std::vector<std::string> permits;
+    for (const auto permit : news.permits) permits.push_back(std::to_string(permit));
+    json.add_raw("permits", json_array(permits));
+  }
   if (!news.reason.empty()) json.add("reason", news.reason);
   return json.text();
 }
@@ -272,7 +277,7 @@ bool Connection::hears() const {
 }
 
 void Connection::publish(const News& news) {
-  const auto channel = "turno:" + std::string(name_of(news.kind));
+  const auto channel = "turno:" + std::string(name_of(news));
   std::string text;
   const auto message = [&](std::size_t parts, std::string_view kind) {
     if (text.empty()) text = json_of(news);
@@ -298,7 +303,7 @@ void Connection::push(const News& news) {
   const bool is_short = news.kind == News::Kind::timeout;
   const bool draining = news.kind == News::Kind::draining;
   reply_.push(is_short || draining ? 3 : 4);
-  reply_.bulk(name_of(news.kind));
+  reply_.bulk(name_of(news));
   if (draining) {
     reply_.bulk(host().self().name);
     return reply_.bulk(news.reason);
