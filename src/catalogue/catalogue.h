@@ -20,7 +20,8 @@ struct Abilities {
 };
 
 struct Algorithm {
-  enum class Kind : std::uint8_t { lock, lab, published };  // see protocols/algorithms.list
+  // See protocols/algorithms.list.
+  enum class Kind : std::uint8_t { lock, semaphore, lab, published };
 
   Info info;
   Kind kind = Kind::lab;

@@ -113,15 +113,15 @@ void PoolTable::leave(PoolEntry& entry, PermitGrant& grant) {
 
 void PoolTable::tell_users(Entry& any, const Result&) {
   auto& entry = pool(any);
-  for (const auto& refusal : engine().refused()) {
+  for (const auto& refusal : pools().refused()) {
     auto* waiter = take_waiter(entry, refusal.user);
     if (waiter == nullptr) continue;
     waiter->reason = refusal.reason;
-    waiter->known_permits = engine().permits(entry);
+    waiter->known_permits = pools().permits(entry);
     Statistics::add(statistics_.refused);
     conclude(*waiter, Waiter::State::refused);
   }
-  for (const auto& admission : engine().admitted()) {
+  for (const auto& admission : pools().admitted()) {
     auto* waiter = take_waiter(entry, admission.user);
     if (waiter == nullptr) continue;
     auto& grant = entry.grants.emplace_back();
@@ -134,7 +134,7 @@ void PoolTable::tell_users(Entry& any, const Result&) {
     }
     waiter->fence = grant.fence;
     waiter->units = grant.units;
-    waiter->known_permits = engine().permits(entry);
+    waiter->known_permits = pools().permits(entry);
     Statistics::add<std::int64_t>(statistics_.holders);
     statistics_.waited(Clock::now() - waiter->since);
     note_fence(grant.fence);
@@ -164,7 +164,7 @@ void PoolTable::end_users(Entry& any, std::string_view reason) {
 
 void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& found) const {
   const auto& entry = pool(any);
-  if (const auto* dead = engine().crowd(entry).find(cluster::the_dead)) {
+  if (const auto* dead = pools().crowd(entry).find(cluster::the_dead)) {
     auto sighting = kept(entry.name);
     sighting.permits.assign(dead->units.begin(), dead->units.end());
     note(found, most, std::move(sighting));
@@ -187,7 +187,7 @@ void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& fou
 void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& found) const {
   const auto& entry = pool(any);
   found.waiting += entry.waiters.size();
-  for (const auto number : engine().crowd(entry).line) {
+  for (const auto number : pools().crowd(entry).line) {
     const auto waiter = entry.waiters.find(number);
     if (waiter == entry.waiters.end()) continue;
     const auto& owner = *waiter->second->owner;

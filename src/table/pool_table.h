@@ -33,7 +33,7 @@ class PoolTable final : public Table {
   void sight_waiters(const Entry& entry, std::size_t most, Sightings& found) const override;
   void arrange(Setup& setup) const override;
 
-  [[nodiscard]] const PoolEngine& engine() const {
+  [[nodiscard]] const PoolEngine& pools() const {
     return static_cast<const PoolEngine&>(*engine_);
   }
   static PoolEntry& pool(Entry& entry) { return static_cast<PoolEntry&>(entry); }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <csignal>
 #include <fstream>
@@ -333,6 +334,80 @@ TEST_F(LockTrust, WhenAllNodesLeaveTheCommandIsGoneBeforeThem) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(contents("old"), last) << "it runs on without them";
   EXPECT_EQ(finish(holder, "holder").status, 123) << contents("holder");
+}
+
+// ---- semaphores
+
+TEST_F(LockTrust, ASemaphoreRunsSoManyCommandsAtOnce) {
+  up(3);
+  std::vector<pid_t> all;
+  for (int i = 0; i < 8; ++i)
+    all.push_back(start({"semaphore", "S", "--permits", "3", "--dir", directory(), "--", "sh", "-c",
+                         "echo + $TURNO_SLOTS >>inside; sleep 0.1; echo - $TURNO_SLOTS >>inside"},
+                        "command" + std::to_string(i)));
+  for (int i = 0; i < 8; ++i) {
+    const auto name = "command" + std::to_string(i);
+    EXPECT_EQ(finish(all[static_cast<std::size_t>(i)], name).status, 0) << contents(name);
+  }
+  std::istringstream lines(contents("inside"));
+  std::string sign;
+  std::set<int> slots;
+  std::size_t most = 0, entries = 0;
+  for (int slot = 0; lines >> sign >> slot;) {
+    if (sign == "-") {
+      slots.erase(slot);
+      continue;
+    }
+    ++entries;
+    EXPECT_TRUE(slots.insert(slot).second) << "two have permit " << slot;
+    EXPECT_LT(slot, 3);
+    most = std::max(most, slots.size());
+  }
+  EXPECT_EQ(entries, 8U);
+  EXPECT_EQ(most, 3U);
+}
+
+TEST_F(LockTrust, ASemaphoreTellsWhatItCannotDo) {
+  up(2);
+  const auto semaphore = [&](Words words) {
+    words.insert(words.begin(), {"semaphore", "S", "--dir", directory()});
+    words.push_back("true");
+    return run(words);
+  };
+  EXPECT_THAT(semaphore({}).output, HasSubstr("say how many permits it has"));
+  EXPECT_EQ(semaphore({}).status, 125);
+  EXPECT_EQ(semaphore({"-p", "2", "-c", "3"}).status, 64);
+  EXPECT_EQ(semaphore({"-p", "70000"}).status, 64);
+  const auto holder = start({"semaphore", "S", "-p", "2", "--dir", directory(), "--", "sh", "-c",
+                             "echo $TURNO_SEMAPHORE $TURNO_SLOTS >ready; sleep 60"},
+                            "holder");
+  ASSERT_TRUE(appears("ready"));
+  EXPECT_EQ(contents("ready"), "S 0\n");
+  EXPECT_EQ(semaphore({}).status, 0);
+  EXPECT_EQ(semaphore({"-n", "-c", "2"}).status, 124);
+  EXPECT_EQ(semaphore({"-w", "50ms", "-c", "2", "-E", "7"}).status, 7);
+  EXPECT_THAT(semaphore({"-p", "5"}).output, HasSubstr("has 2 permits as long as it is in use"));
+  EXPECT_THAT(run({"why", "S", "--dir", directory()}).output,
+              ::testing::AllOf(HasSubstr("Of semaphore 'S' 1 permit is in use"),
+                               HasSubstr("permit 0 held by turno-lock/")));
+  ::kill(holder, SIGTERM);
+  EXPECT_EQ(finish(holder, "holder").status, 143);
+}
+
+// Its node leaves, and permits do not move: the command is stopped before another has them.
+TEST_F(LockTrust, AHolderOfPermitsIsStoppedWhenItsNodeLeaves) {
+  up(2);
+  const auto holder = start({"semaphore", "S", "-p", "1", "--node", socket("node-1"), "--", "sh",
+                             "-c", "echo x >ready; exec sleep 60"},
+                            "holder");
+  ASSERT_TRUE(appears("ready"));
+  EXPECT_EQ(run({"drain", "node-1", "--dir", directory()}).status, 0);
+  const auto outcome = finish(holder, "holder");
+  EXPECT_EQ(outcome.status, 123);
+  EXPECT_THAT(outcome.output, HasSubstr("semaphore 'S' was lost"));
+  EXPECT_EQ(
+      run({"semaphore", "S", "-p", "1", "-w", "10s", "--dir", directory(), "--", "true"}).status,
+      0);
 }
 
 }  // namespace

@@ -167,6 +167,7 @@ int waiters(const LockQuestion& options) {
 struct Situation {
   std::string name;
   std::optional<Holder> holder;
+  std::vector<PermitHolder> permit_holders;  // of a semaphore
   std::vector<WaitingClient> waiters;
   Gaps gaps;
   std::optional<cluster::Member> holder_node;
@@ -185,6 +186,7 @@ tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
     auto waiters = query.waiters(now.name);
     if (!waiters) return tl::unexpected(waiters.error());
     now.holder = std::move(who->holder);
+    now.permit_holders = std::move(who->holders);
     now.waiters = std::move(waiters->list);
     now.gaps = std::move(waiters->gaps);
     if (now.holder || who->complete == now.gaps.complete()) return {};
@@ -231,6 +233,28 @@ void explain_holder(const Situation& now) {
     fmt::print("'{}' is held by {}, session {} at {}, for {} (fence {}).\n", name,
                named(holder.client, holder.from), printable(holder.session), printable(holder.node),
                readable(holder.held), holder.fence);
+  }
+}
+
+std::string listed(const std::vector<std::uint64_t>& permits) {
+  std::string text = permits.size() == 1 ? "permit " : "permits ";
+  for (std::size_t i = 0; i < permits.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(permits[i]);
+  return text;
+}
+
+void explain_semaphore(const Situation& now) {
+  fmt::print("Of semaphore '{}' {} {} in use:\n", printable(now.name),
+             counted(now.holder->in_use, "permit"), now.holder->in_use == 1 ? "is" : "are");
+  for (const auto& [holder, permits] : now.permit_holders) {
+    if (!holder.kept_for.empty()) {
+      fmt::print("  {} kept for {}, free in {}\n", listed(permits), printable(holder.kept_for),
+                 readable(holder.free_in));
+    } else {
+      fmt::print("  {} held by {}, session {} at {}, for {} (fence {})\n", listed(permits),
+                 named(holder.client, holder.from), printable(holder.session),
+                 printable(holder.node), readable(holder.held), holder.fence);
+    }
   }
 }
 
@@ -322,6 +346,19 @@ void add_held(Json& json, const Situation& now) {
   }
 }
 
+void add_permits(Json& json, const Situation& now) {
+  std::vector<Json> holders;
+  for (const auto& [holder, permits] : now.permit_holders) {
+    Json each;
+    add_holder(each, holder);
+    std::vector<std::string> numbers;
+    for (const auto permit : permits) numbers.push_back(std::to_string(permit));
+    each.add_raw("permits", json_array(numbers));
+    holders.push_back(std::move(each));
+  }
+  json.add("in_use", now.holder->in_use).add("holders", holders);
+}
+
 int why(const LockQuestion& options) {
   auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
@@ -331,16 +368,25 @@ int why(const LockQuestion& options) {
     Json json;
     json.add("name", printable(now->name));
     add_held(json, *now);
-    if (now->holder) add_holder(json, *now->holder);
+    if (!now->permit_holders.empty()) {
+      add_permits(json, *now);
+    } else if (now->holder) {
+      add_holder(json, *now->holder);
+    }
     json.add("waiters", list_of(now->waiters)).add("ready", now->ready);
     add_gaps(json, now->gaps);
     fmt::print("{}\n", json.text());
     return status_of(now->gaps);
   }
-  now->holder ? explain_holder(*now) : explain_free(*now);
+  const bool semaphore = !now->permit_holders.empty();
+  if (semaphore) {
+    explain_semaphore(*now);
+  } else {
+    now->holder ? explain_holder(*now) : explain_free(*now);
+  }
   explain_waiters(*now);
   explain_gaps(*now);
-  advise(*now);
+  if (!semaphore) advise(*now);
   return status_of(now->gaps);
 }
 

@@ -57,6 +57,15 @@ bool take_gap(const Reply& element, Gaps& gaps) {
   return !silent.empty() || !cut.empty();
 }
 
+std::vector<std::uint64_t> permits_in(const Reply& holder) {
+  std::vector<std::uint64_t> permits;
+  for (std::size_t i = 0; i + 1 < holder.elements.size(); i += 2)
+    if (holder.elements[i].text == "permits")
+      for (const auto& permit : holder.elements[i + 1].elements)
+        permits.push_back(static_cast<std::uint64_t>(permit.integer));
+  return permits;
+}
+
 }  // namespace
 
 NodeInfo::NodeInfo(std::string_view text) {
@@ -185,7 +194,14 @@ tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name) {
     return WhoAnswer{.complete = false};
   if (!holder)
     return tl::unexpected(Error{holder.error().code, address_ + ": " + holder.error().message});
-  return WhoAnswer{.holder = *holder};
+  WhoAnswer answer{.holder = *holder};
+  for (std::size_t i = 0; i + 1 < reply->elements.size(); i += 2) {
+    if (reply->elements[i].text != "holders") continue;
+    for (const auto& each : reply->elements[i + 1].elements)
+      if (auto one = client::holder_from(each); one && *one)
+        answer.holders.push_back({std::move(**one), permits_in(each)});
+  }
+  return answer;
 }
 
 tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view name) {

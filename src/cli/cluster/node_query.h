@@ -36,9 +36,17 @@ struct Answer {
   Gaps gaps;
 };
 
-// Who holds one lock.
+// Who holds permits of a semaphore by one grant, or for whom they are kept.
+struct PermitHolder {
+  Holder holder;
+  std::vector<std::uint64_t> permits;
+};
+
+// Who holds one lock. Of a semaphore the holder has only `in_use` and `waiting`, and `holders` are
+// those who have some.
 struct WhoAnswer {
   std::optional<Holder> holder;
+  std::vector<PermitHolder> holders;
   bool complete = true;  // if not, and there is no holder: some member that did not answer may be
 };
 

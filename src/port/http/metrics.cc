@@ -32,14 +32,35 @@ void write_locks(Exposition& out, LockTable& locks) {
       .sample(statistics.retired.load());
 }
 
+void write_semaphores(Exposition& out, PoolTable& semaphores) {
+  const auto& statistics = semaphores.statistics();
+  std::array<std::uint64_t, std::tuple_size_v<decltype(Statistics::waits)>> counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = statistics.waits[i].load();
+  out.histogram("turno_permit_acquire_duration_seconds",
+                "Time from asking for permits to their grant, of this node's users.",
+                Statistics::bounds_us, counts,
+                static_cast<double>(statistics.waited_us.load()) / 1e6);
+  out.gauge("turno_permit_holders", "Grants of permits held by this node's users.")
+      .sample(statistics.holders.load());
+  out.gauge("turno_permit_waiters", "Users of this node that wait for permits.")
+      .sample(statistics.waiters.load());
+  out.gauge("turno_semaphores_known", "Semaphores in this node's memory.")
+      .sample(semaphores.size());
+  out.counter("turno_permits_lost_total", "Grants of permits taken away from their holders.")
+      .sample(statistics.lost.load());
+}
+
 void write_messages(Exposition& out, Host& host) {
-  const auto& engine = host.locks().engine();
-  out.counter("turno_messages_sent_total", "Messages about locks sent to other nodes.");
-  for (const auto& message : engine.messages())
-    out.sample({{"algorithm", engine.info().name}, {"kind", message.kind}}, message.count);
-  for (const auto& message : engine.control())
-    out.sample({{"algorithm", engine.info().name}, {"kind", table::control_kind(message.kind)}},
-               message.count);
+  out.counter("turno_messages_sent_total", "Messages about locks and so on sent to other nodes.");
+  for (table::Table* things : {static_cast<table::Table*>(&host.locks()),
+                               static_cast<table::Table*>(&host.semaphores())}) {
+    const auto& engine = things->engine();
+    for (const auto& message : engine.messages())
+      out.sample({{"algorithm", engine.info().name}, {"kind", message.kind}}, message.count);
+    for (const auto& message : engine.control())
+      out.sample({{"algorithm", engine.info().name}, {"kind", table::control_kind(message.kind)}},
+                 message.count);
+  }
   out.counter("turno_strange_frames_total", "Frames of peers that made no sense and were dropped.")
       .sample(host.locks().statistics().strange_frames.load());
   out.counter("turno_spoilt_instances_total",
@@ -109,6 +130,7 @@ void write_process(Exposition& out) {
 std::string metrics_text(Host& host, const Clients& clients) {
   Exposition out;
   write_locks(out, host.locks());
+  write_semaphores(out, host.semaphores());
   write_messages(out, host);
   write_cluster(out, host);
   write_clients(out, clients);
