@@ -17,6 +17,7 @@ namespace turno::cluster {
 
 using Instance = std::uint64_t;  // one run of the algorithm, counted by the home from 1; 0 is none
 
+inline constexpr std::size_t longest_name = 512;       // of a thing, in bytes
 inline constexpr std::uint32_t most_permits = 65'535;  // of one semaphore
 
 struct Note {

@@ -76,7 +76,7 @@ class Table {
   Table& operator=(const Table&) = delete;
   virtual ~Table();
 
-  static constexpr std::size_t longest_name = 512;
+  static constexpr std::size_t longest_name = cluster::longest_name;
   [[nodiscard]] Thing thing() const { return thing_; }
 
   // From the network. `links` are those to the members of the view, by position. `delayed`: since

@@ -30,9 +30,9 @@
 #include "cli/process/child.h"
 #include "client/connection.h"
 #include "client/holder.h"
+#include "cluster/note.h"
 #include "core/usage_error.h"
 #include "net/fd.h"
-#include "table/lock_table.h"
 #include "turno/turno.h"
 
 namespace turno::cli {
@@ -389,7 +389,7 @@ Request request_of(const LockOptions& options) {
 }
 
 void check(const LockOptions& options) {
-  constexpr auto longest_name = table::LockTable::longest_name;
+  constexpr auto longest_name = cluster::longest_name;
   const std::string thing = options.semaphore ? "a semaphore" : "a lock";
   if (options.name.empty()) throw UsageError(thing + " needs a name");
   if (options.name.size() > longest_name)

@@ -144,7 +144,7 @@ TEST_F(Semaphore, WhoBeginsToWaitForUnitsRefusesWhoTriedMeanwhile) {
   want(n1, 2);
   cluster_->deliver(n1, n2);
   cluster_->want(n2, one_at_once());
-  cluster_->deliver(n2, n1);  // n1 is older, and does not know yet whether it must wait
+  cluster_->deliver(n2, n1, "request");  // n1 is older, and has not all answers yet
   EXPECT_EQ(at(n1).deferred.size(), 1U);
   cluster_->drain();
   EXPECT_TRUE(at(n1).watching);
