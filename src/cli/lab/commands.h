@@ -9,6 +9,7 @@ namespace turno::cli {
 
 void add_algorithms(Command app, Job& job);
 void add_sim(Command app, Job& job);
+void add_run(Command app, Job& job);
 void add_check(Command app, Job& job);
 void add_compare(Command app, Job& job);
 void add_quorums(Command app, Job& job);
