@@ -157,20 +157,22 @@ Cast cast_of() {
             .suspecting = Suspecting<P>,
             .bouncing = Bouncing<P>,
             .recoverable = Recoverable<P>,
-            .costed = requires(const typename P::Message& message) { P::carries(message); }};
-  cast.make = [](const Setup& setup, NodeId self) -> std::unique_ptr<Actor> {
-    return std::make_unique<ActorOf<P>>(setup, self);
+            .costed = requires(const typename P::Message& message){P::carries(message);
+}
+};  // namespace turno::field
+cast.make = [](const Setup& setup, NodeId self) -> std::unique_ptr<Actor> {
+  return std::make_unique<ActorOf<P>>(setup, self);
+};
+if constexpr (!has_users(P::info.primitive))
+  cast.assemble = [](const Setup& setup) -> std::unique_ptr<Assembly> {
+    return std::make_unique<AssemblyOf<P>>(setup);
   };
-  if constexpr (!has_users(P::info.primitive))
-    cast.assemble = [](const Setup& setup) -> std::unique_ptr<Assembly> {
-      return std::make_unique<AssemblyOf<P>>(setup);
-    };
-  cast.trace = [](NodeId from, NodeId to, std::string_view bytes) {
-    typename P::Message message{};
-    TURNO_ASSERT(from_bytes(bytes, message));
-    return trace_message(from, to, message);
-  };
-  return cast;
+cast.trace = [](NodeId from, NodeId to, std::string_view bytes) {
+  typename P::Message message{};
+  TURNO_ASSERT(from_bytes(bytes, message));
+  return trace_message(from, to, message);
+};
+return cast;
 }
 
 }  // namespace turno::field

@@ -25,8 +25,8 @@ struct RunClock {
   }
   // How long it takes until then; never less than nothing.
   [[nodiscard]] std::int64_t real_until(sim::Time time) const {
-    const auto left = static_cast<double>(time) * scale -
-                      static_cast<double>(monotonic_ns() - start_ns);
+    const auto left =
+        static_cast<double>(time) * scale - static_cast<double>(monotonic_ns() - start_ns);
     if (left <= 0) return 0;
     return left > 1e18 ? std::int64_t{1'000'000'000'000'000'000} : static_cast<std::int64_t>(left);
   }

@@ -165,8 +165,7 @@ void Host::leave(Seat& seat) {
     deliver(seat, event);
     medium_.expect(seat.id, -1);
   }
-  const bool again =
-      options_.entries_per_node == 0 || seat.entries < options_.entries_per_node;
+  const bool again = options_.entries_per_node == 0 || seat.entries < options_.entries_per_node;
   if (options_.arrivals.kind == sim::Arrivals::Kind::closed && again)
     schedule(medium_.now() + options_.arrivals.draw(seat.random),
              {.what = What::arrival, .seat = place_of(seat)});
@@ -226,10 +225,9 @@ void Host::perform(Seat& seat, Record& record) {
   for (const auto& alarm : response_.alarms) {
     const auto setting = ++seat.settings[alarm.timer];
     if (alarm.delay_ns < 0) continue;
-    schedule(record.time + alarm.delay_ns, {.what = What::expire,
-                                            .seat = place_of(seat),
-                                            .number = alarm.timer,
-                                            .setting = setting});
+    schedule(
+        record.time + alarm.delay_ns,
+        {.what = What::expire, .seat = place_of(seat), .number = alarm.timer, .setting = setting});
   }
   for (auto& message : response_.sends) send(seat, message, record);
   if (!response_.fence) return;

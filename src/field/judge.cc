@@ -111,8 +111,8 @@ class Judge {
 
   void see(const Record& record) {
     ++events_;
-    digest_.add(static_cast<std::uint64_t>(record.time) ^
-                (std::uint64_t{record.node.value} << 40) ^ static_cast<std::uint64_t>(record.kind));
+    digest_.add(static_cast<std::uint64_t>(record.time) ^ (std::uint64_t{record.node.value} << 40) ^
+                static_cast<std::uint64_t>(record.kind));
     if (record.lost) return tally_.lose_arrival();
     lags_.add(record.lag);
     if (options_.trace) trace(record);

@@ -25,11 +25,11 @@ class Process final : public Medium {
         board_(board),
         life_(std::move(life)),
         clock_{.scale = scale},
-        mesh_(board, life_.host, std::move(life_.news), cast.bouncing,
-              {.came = [this](Envelope envelope) { come(std::move(envelope)); },
-               .lost = [this](Envelope envelope) { host_.bounce(std::move(envelope)); },
-               .crash =
-                   [this](NodeId dead, Time crashed) { host_.learn_of_crash(dead, crashed); }}),
+        mesh_(
+            board, life_.host, std::move(life_.news), cast.bouncing,
+            {.came = [this](Envelope envelope) { come(std::move(envelope)); },
+             .lost = [this](Envelope envelope) { host_.bounce(std::move(envelope)); },
+             .crash = [this](NodeId dead, Time crashed) { host_.learn_of_crash(dead, crashed); }}),
         host_(cast, options, layout, life_.host, *this, life_.number) {}
 
   [[noreturn]] void run() {
@@ -61,9 +61,7 @@ class Process final : public Medium {
     ++entries_;
     if (board_.last_fence.exchange(fence.value) != fence.value) ++board_.sessions;
   }
-  void expect(NodeId at, int more) override {
-    board_.cells[layout_.host_of(at)].pending += more;
-  }
+  void expect(NodeId at, int more) override { board_.cells[layout_.host_of(at)].pending += more; }
   void delivered(const Envelope& envelope) override {
     if (const auto host = layout_.host_of(envelope.from); host != life_.host)
       mesh_.confirm(host, envelope);

@@ -12,9 +12,9 @@ namespace turno::field {
 
 struct Life {
   std::size_t host = 0;
-  net::Fd news;          // a pipe that tells of crashes
-  int records = -1;      // a file that outlives the process
-  int stable = -1;       // stable storage, which does too
+  net::Fd news;              // a pipe that tells of crashes
+  int records = -1;          // a file that outlives the process
+  int stable = -1;           // stable storage, which does too
   std::uint64_t number = 0;  // how often it has come back
 };
 

@@ -102,10 +102,9 @@ void write(const Record& record, std::string& bytes) {
   out.varint(bits(record.lag));
   wire::encode(out, record.node);
   out.u8(static_cast<std::uint8_t>(record.kind));
-  out.u8(static_cast<std::uint8_t>((record.lost ? lost : 0) | (record.fence ? granted : 0) |
-                                   (is_request ? asks : 0) |
-                                   (record.state.empty() ? 0 : has_state) |
-                                   (clocked ? has_clock : 0)));
+  out.u8(static_cast<std::uint8_t>(
+      (record.lost ? lost : 0) | (record.fence ? granted : 0) | (is_request ? asks : 0) |
+      (record.state.empty() ? 0 : has_state) | (clocked ? has_clock : 0)));
   wire::encode(out, record.from);
   out.varint(record.message);
   out.bytes(record.bytes);

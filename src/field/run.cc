@@ -41,8 +41,8 @@ std::string content(const net::Fd& file) {
   std::string bytes(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
   std::size_t got = 0;
   while (got < bytes.size()) {
-    const auto count = ::pread(file.get(), bytes.data() + got, bytes.size() - got,
-                               static_cast<off_t>(got));
+    const auto count =
+        ::pread(file.get(), bytes.data() + got, bytes.size() - got, static_cast<off_t>(got));
     if (count <= 0) fail("reading records");
     got += static_cast<std::size_t>(count);
   }
@@ -61,9 +61,8 @@ class Run {
     children_.resize(layout_.hosts);
     for (const auto& crash : options.faults.crashes) moments_.push_back({crash, true});
     for (const auto& back : options.faults.recoveries) moments_.push_back({back, false});
-    std::stable_sort(moments_.begin(), moments_.end(), [](const Moment& a, const Moment& b) {
-      return a.what.time < b.what.time;
-    });
+    std::stable_sort(moments_.begin(), moments_.end(),
+                     [](const Moment& a, const Moment& b) { return a.what.time < b.what.time; });
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;

@@ -131,8 +131,7 @@ void print_autonomous(const RunRequest& request, const sim::Options& options,
   Json json;
   json.add("algorithm", info.name);
   if (const auto variant = request.variant(); !variant.empty()) json.add("variant", variant);
-  json.add("nodes", request.system.nodes)
-      .add("channels", options.fifo ? "fifo" : "unordered");
+  json.add("nodes", request.system.nodes).add("channels", options.fifo ? "fifo" : "unordered");
   request.primitive.describe(algorithm, json);
   if (info.primitive == Primitive::detection) json.add("arrivals", options.arrivals.text());
   json.add("delay", options.delay.text()).add("seed", request.system.seed);
@@ -265,8 +264,12 @@ void print_text(const RunRequest& request, const sim::Options& options, const In
                runs.largest(TURNO_FIELD(detection_max_ms)));
   const auto events = runs.total(TURNO_FIELD(events));
   const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
-  fmt::print("  events              {}, {} a second of CPU time\n", events,
-             brief(cpu > 0 ? static_cast<double>(events) / cpu : 0));
+  if (runs.real.empty()) {
+    fmt::print("  events              {}, {} a second of CPU time\n", events,
+               brief(cpu > 0 ? static_cast<double>(events) / cpu : 0));
+  } else {
+    fmt::print("  events              {}\n", events);
+  }
   fmt::print("  digest              {}\n", runs.digest());
   print_real(runs);
   if (!runs.violation().empty()) fmt::print("\nVIOLATED: {}\n", runs.violation());

@@ -114,12 +114,11 @@ int run_all(RunRequest request, const RunOnce& run_once, Runs runs) {
 }
 
 int simulate(const RunRequest& request) {
-  return run_all(
-      request,
-      [](const Algorithm& algorithm, const sim::Options& options, bool, Runs& runs) {
-        runs.results.push_back(algorithm.simulate(options));
-      },
-      {});
+  return run_all(request,
+                 [](const Algorithm& algorithm, const sim::Options& options, bool, Runs& runs) {
+                   runs.results.push_back(algorithm.simulate(options));
+                 },
+                 {});
 }
 
 int run_on_processes(const RunRequest& request, const FieldOptions& given) {
