@@ -53,7 +53,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
      {"core", "cluster", "net", "registry/embedded", "node", "client", "turno", "cli/frame",
       "cli/process"}},
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
-    {"cli", {"catalogue", "table", "cli/frame", "cli/lab", "cli/cluster"}},
+    {"cli", {"core", "catalogue", "field", "table", "cli/frame", "cli/lab", "cli/cluster"}},
 };
 
 // Rooms with rooms inside: a file of src/port/http belongs to port/http.

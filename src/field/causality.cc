@@ -57,6 +57,40 @@ std::string described(const Visit& earlier, const Visit& later) {
 
 }  // namespace
 
+std::vector<Record> in_causal_order(std::vector<Record> records, std::size_t nodes) {
+  std::vector<std::vector<Record*>> of_node(nodes);
+  for (auto& record : records) of_node[record.node.index()].push_back(&record);
+  std::vector<std::size_t> next(nodes);
+  std::vector<Time> last(nodes);
+  std::vector<std::vector<Time>> sent(nodes);  // when each message was
+  const auto time_of = [&](std::size_t node) -> std::optional<Time> {
+    const auto& record = *of_node[node][next[node]];
+    const auto earliest = std::max(record.time, last[node]);
+    if (record.kind != EventKind::receive) return earliest;
+    const auto& times = sent[record.from.index()];
+    if (record.message > times.size()) return {};  // its cause comes first
+    return std::max(earliest, times[record.message - 1] + 1);
+  };
+  std::vector<Record> ordered;
+  while (ordered.size() < records.size()) {
+    std::optional<std::size_t> first;
+    Time earliest = 0;
+    for (std::size_t node = 0; node < nodes; ++node) {
+      if (next[node] == of_node[node].size()) continue;
+      const auto time = time_of(node);
+      if (!time || (first && earliest <= *time)) continue;
+      first = node;
+      earliest = *time;
+    }
+    if (!first) break;  // a cause that nobody wrote down
+    auto& record = *of_node[*first][next[*first]++];
+    record.time = last[*first] = earliest;
+    sent[*first].insert(sent[*first].end(), record.sends.size(), earliest);
+    ordered.push_back(std::move(record));
+  }
+  return ordered;
+}
+
 std::string unordered_entries(Primitive primitive, const Setup& setup,
                               std::span<const Record> records) {
   auto visits = collect(primitive, setup, records);

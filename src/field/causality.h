@@ -17,4 +17,9 @@ namespace turno::field {
 std::string unordered_entries(Primitive primitive, const Setup& setup,
                               std::span<const Record> records);
 
+// The records in an order of time in which nothing is received before it is sent: where clocks
+// disagree, what comes too early is moved to just after its cause, and what follows it at that node
+// too. REQUIRES: those of a node are in its order; nobody came back.
+std::vector<Record> in_causal_order(std::vector<Record> records, std::size_t nodes);
+
 }  // namespace turno::field

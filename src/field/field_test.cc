@@ -261,6 +261,20 @@ TEST(Causality, IsAskedWhereThereIsNoCommonClock) {
               HasSubstr("cannot know that node 0 has left"));
 }
 
+TEST(Causality, OrdersWhatClocksOrderWrongly) {
+  const NodeId a{0}, b{1};
+  Record sends{.time = 100, .node = a, .kind = EventKind::request};
+  sends.sends.push_back({.to = b});
+  const Record takes{.time = 90, .node = b, .kind = EventKind::receive, .from = a, .message = 1};
+  const Record follows{.time = 95, .node = b, .kind = EventKind::release};
+  const auto ordered = in_causal_order({takes, follows, sends}, 2);
+  ASSERT_EQ(ordered.size(), 3U);
+  EXPECT_EQ(ordered[0].node, a);
+  EXPECT_EQ(ordered[1].kind, EventKind::receive);
+  EXPECT_EQ(ordered[1].time, 101);
+  EXPECT_EQ(ordered[2].time, 101);
+}
+
 TEST(Records, AreReadAsTheyWereWritten) {
   Record record{.time = 7, .lag = 3, .node = NodeId{2}, .kind = EventKind::request};
   record.sends = {{.to = NodeId{1},

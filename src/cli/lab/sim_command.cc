@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "catalogue/catalogue.h"
@@ -121,13 +122,12 @@ int simulate(const RunRequest& request) {
                  {});
 }
 
-int run_on_processes(const RunRequest& request, const FieldOptions& given) {
+int run_in_field(const RunRequest& request, const FieldOptions& given, FieldRunner run) {
   const auto plan = given.plan();
   return run_all(
       request,
       [&](const Algorithm& algorithm, const sim::Options& options, bool published, Runs& runs) {
-        const auto outcome =
-            field::run(*field::find_cast(algorithm.info.name, published), options, plan);
+        const auto outcome = run(*field::find_cast(algorithm.info.name, published), options, plan);
         runs.results.push_back(outcome.result);
         runs.real.push_back({outcome.processes, outcome.real_seconds, outcome.lag_mean_ms,
                              outcome.lag_p99_ms, outcome.lag_max_ms});
@@ -193,7 +193,7 @@ void add_sim(Command app, Job& job) {
   });
 }
 
-void add_run(Command app, Job& job) {
+void add_run(Command app, Job& job, FieldRunner run) {
   auto command = add_lab_command(app, "run");
   auto request = std::make_shared<RunRequest>();
   auto given = std::make_shared<FieldOptions>();
@@ -220,11 +220,14 @@ void add_run(Command app, Job& job) {
       "  turno run nxr --nodes 8 --delay constant:5ms --scale 0.1\n"
       "  turno run grid --nodes 12 --sites 3 --arrivals closed:500ms --scale 0.1\n"
       "  turno run bully --nodes 5 --crash 1s:4 --recover 20s:4 --scale 0.1\n"
-      "  turno run lamport --nodes 5 --without fifo\n"
+      "  turno run k-out-of-m --nodes 5 --permits 1 --without all-replies\n"
       "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
-  command.callback([&job, request, given, command] {
+  command.callback([&job, request, given, command, run] {
     note_given(command, *request);
-    job = [request, given] { return run_on_processes(*request, *given); };
+    // A run that ends at a time ends there.
+    if (command.option("--until").given() && !command.option("--entries").given())
+      request->workload.entries = std::numeric_limits<std::uint32_t>::max();
+    job = [request, given, run] { return run_in_field(*request, *given, run); };
   });
 }
 
