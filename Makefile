@@ -40,6 +40,11 @@ compare: lab-program ## Check and simulate every algorithm: one table, measured 
 test: bootstrap ## Build and run all tests
 	@scripts/test
 
+mpi: bootstrap ## Build build/release/turno-mpi: turno run on the ranks of Open MPI, which is installed if missing
+	@scripts/bootstrap libopenmpi-dev openmpi-bin
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release -j $(JOBS) --target turno-mpi
+
 examples: bootstrap ## Install the library into a directory of its own, build the examples with it, and run them
 	@scripts/test-examples
 
@@ -88,4 +93,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build lab-program build-times run compare test sanitize check-deep paper-robust-k paper-grid bench torture fuzz format lint clean
+.PHONY: help bootstrap build lab-program mpi build-times run compare test sanitize check-deep paper-robust-k paper-grid bench torture fuzz format lint clean

@@ -5,6 +5,7 @@
 #   table/NAME.cc       the engine that runs a lock on the network  from src/table/algorithm.cc.in
 #   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/algorithm_test.cc.in
 #                       a semaphore likewise                        from src/cluster/pool_test.cc.in
+#   field/NAME.cc       an algorithm on real processes              from src/field/algorithm.cc.in
 #   */all.cc            the table of each of them
 #   protocols/list.h    all types, for tests that go through them
 set(TURNO_LIST ${CMAKE_SOURCE_DIR}/src/protocols/algorithms.list)
@@ -39,6 +40,15 @@ foreach(line ${lines})
   endif()
   string(APPEND DESCRIPTIONS "Algorithm describe_${KIND}_${ID}();\n")
   list(APPEND DESCRIBE_ALL describe_${KIND}_${ID})
+  if(NOT KIND STREQUAL published OR "run" IN_LIST line)
+    turno_generate(field_generated field algorithm.cc.in)
+    string(APPEND CASTS "Cast cast_${KIND}_${ID}();\n")
+    if(KIND STREQUAL published)
+      list(APPEND CAST_PRINTED "{\"${NAME}\", cast_${KIND}_${ID}()}")
+    else()
+      list(APPEND CAST_RIGHT "{\"${NAME}\", cast_${KIND}_${ID}()}")
+    endif()
+  endif()
   if(KIND STREQUAL lock)
     list(APPEND TURNO_LOCKS ${NAME})
     turno_generate(table_generated table algorithm.cc.in)
@@ -52,13 +62,15 @@ foreach(line ${lines})
     endif()
   endif()
 endforeach()
-foreach(list lock_types lab_types published_types DESCRIBE_ALL MAKE_ALL)
+foreach(list lock_types lab_types published_types DESCRIBE_ALL MAKE_ALL
+    CAST_RIGHT CAST_PRINTED)
   list(JOIN ${list} ",\n    " ${list})
 endforeach()
 list(JOIN quick_types ", " quick_types)
 configure_file(src/protocols/list.h.in ${generated}/protocols/list.h @ONLY)
-foreach(room catalogue table)
+foreach(room catalogue table field)
   configure_file(src/${room}/all.cc.in ${generated}/${room}/all.cc @ONLY)
 endforeach()
 list(APPEND catalogue_sources ${generated}/catalogue/all.cc)
 list(APPEND table_generated ${generated}/table/all.cc)
+list(APPEND field_generated ${generated}/field/all.cc)

@@ -98,6 +98,7 @@ execute_process(COMMAND sed -n "/```cpp/,/```/{/```/d;p}" ${CMAKE_SOURCE_DIR}/CO
   OUTPUT_FILE ${CMAKE_BINARY_DIR}/example/contributing.h COMMAND_ERROR_IS_FATAL ANY)
 target_include_directories(check_test PRIVATE ${CMAKE_BINARY_DIR}/example)
 turno_room_test(catalogue turno_catalogue)
+turno_room_test(field turno_field turno_catalogue)
 # It simulates by itself.
 set_source_files_properties(src/catalogue/explored/detector_test.cc PROPERTIES COMPILE_OPTIONS -O2
   SKIP_PRECOMPILE_HEADERS ON)

@@ -15,6 +15,7 @@ constexpr auto description =
     "\n"
     "  turno-lab algorithms                 what there is\n"
     "  turno-lab sim nxr --nodes 31         simulate one algorithm\n"
+    "  turno-lab run nxr --nodes 8          the same on real processes\n"
     "  turno-lab check nxr --nodes 4        explore every interleaving of a small system\n"
     "  turno-lab compare                    all lock algorithms on one workload\n"
     "  turno-lab quorums 13                 quorums, beside the smallest possible\n"
@@ -24,6 +25,7 @@ constexpr auto description =
 void add_commands(Command app, Job& job, const std::vector<std::string>&) {
   add_algorithms(app, job);
   add_sim(app, job);
+  add_run(app, job);
   add_check(app, job);
   add_compare(app, job);
   add_quorums(app, job);

@@ -35,6 +35,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"catalogue", {"core", "protocols", "sim", "check"}},
     {"wire", {"core"}},
     {"net", {"core", "wire"}},
+    {"field", {"core", "protocols", "properties", "sim", "wire", "net"}},
     {"registry", {"cluster"}},
     {"registry/embedded", {"core", "cluster", "registry"}},
     {"table", {"core", "protocols", "cluster", "wire", "net"}},
@@ -47,12 +48,12 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"client", {"core", "wire", "net", "turno"}},
     {"cli/frame", {"core"}},
     {"cli/process", {"net", "turno"}},
-    {"cli/lab", {"core", "protocols", "sim", "check", "catalogue", "cli/frame"}},
+    {"cli/lab", {"core", "protocols", "sim", "check", "catalogue", "field", "cli/frame"}},
     {"cli/cluster",
      {"core", "cluster", "net", "registry/embedded", "node", "client", "turno", "cli/frame",
       "cli/process"}},
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
-    {"cli", {"catalogue", "table", "cli/frame", "cli/lab", "cli/cluster"}},
+    {"cli", {"core", "catalogue", "field", "table", "cli/frame", "cli/lab", "cli/cluster"}},
 };
 
 // Rooms with rooms inside: a file of src/port/http belongs to port/http.

@@ -18,6 +18,7 @@ struct LabCommand {
 inline constexpr std::array lab_commands = {
     LabCommand{"algorithms", "List the algorithms"},
     LabCommand{"sim", "Simulate one algorithm"},
+    LabCommand{"run", "Run one algorithm on real processes"},
     LabCommand{"check", "Explore every interleaving of a small system"},
     LabCommand{"compare", "Compare the lock algorithms on the same workloads"},
     LabCommand{"quorums",

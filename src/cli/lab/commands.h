@@ -4,11 +4,15 @@
 
 #include "cli/frame/command.h"
 #include "cli/frame/job.h"
+#include "field/run.h"
 
 namespace turno::cli {
 
 void add_algorithms(Command app, Job& job);
 void add_sim(Command app, Job& job);
+// On processes, or on whatever else `run` is.
+using FieldRunner = field::Outcome (*)(const field::Cast&, const sim::Options&, const field::Plan&);
+void add_run(Command app, Job& job, FieldRunner run = field::run);
 void add_check(Command app, Job& job);
 void add_compare(Command app, Job& job);
 void add_quorums(Command app, Job& job);

@@ -1,6 +1,8 @@
-// turno sim: simulate one algorithm.
+// turno sim: simulate one algorithm. turno run: the same on real processes.
 #include <fmt/format.h>
 
+#include <functional>
+#include <limits>
 #include <memory>
 
 #include "catalogue/catalogue.h"
@@ -9,312 +11,62 @@
 #include "cli/frame/progress.h"
 #include "cli/frame/suggestion.h"
 #include "cli/lab/algorithm_choice.h"
-#include "cli/lab/autonomous_report.h"
 #include "cli/lab/commands.h"
-#include "cli/lab/fault_options.h"
-#include "cli/lab/primitive_options.h"
+#include "cli/lab/run_report.h"
 #include "cli/lab/system_options.h"
-#include "cli/lab/workload_options.h"
-#include "core/text/json.h"
-#include "sim/statistics.h"
+#include "field/run.h"
 
 namespace turno::cli {
 
 namespace {
 
-struct Request {
-  std::string algorithm;
-  System system;
-  Workload workload;
-  PrimitiveOptions primitive;
-  Calamities calamities;
-  std::string channels;
-  std::string as_published;
-  std::string trace;
-  std::uint64_t repeat = 1;
-  bool json = false, nodes_given = false, arrivals_given = false;
-  std::vector<std::string> about_users;  // options that are given
-};
+// How `turno run` is to be run, as given.
+struct FieldOptions {
+  double scale = 1;
+  std::uint64_t hosts = 0;
+  std::string patience = "30s", limit = "10min";
+  bool clocks = false;
 
-struct Runs {
-  std::vector<sim::Result> results;
-
-  template <class Get>
-  [[nodiscard]] sim::Estimate over(Get get) const {
-    std::vector<double> values;
-    for (const auto& result : results) values.push_back(get(result));
-    return sim::estimate(values);
-  }
-  template <class Get>
-  [[nodiscard]] auto total(Get get) const {
-    auto sum = get(results.front());
-    for (std::size_t i = 1; i < results.size(); ++i) sum += get(results[i]);
-    return sum;
-  }
-  template <class Get>
-  [[nodiscard]] auto largest(Get get) const {
-    auto most = get(results.front());
-    for (const auto& result : results) most = std::max(most, get(result));
-    return most;
-  }
-  [[nodiscard]] std::string violation() const {
-    for (const auto& result : results)
-      if (!result.violation.empty()) return result.violation;
-    return "";
-  }
-  // One run: its digest. Several: a digest of theirs.
-  [[nodiscard]] std::string digest() const {
-    if (results.size() == 1) return fmt::format("{:016x}", results.front().digest);
-    Digest digest;
-    for (const auto& result : results) digest.add(result.digest);
-    return fmt::format("{:016x}", digest.value());
+  // Throws UsageError.
+  [[nodiscard]] field::Plan plan() const {
+    field::Plan plan{.scale = scale, .processes = hosts, .clocks = clocks};
+    if (!(scale > 0) || scale > 1000) throw UsageError("--scale is above 0 and up to 1000");
+    set_time(plan.patience_ns, "--patience", patience);
+    set_time(plan.limit_ns, "--limit", limit);
+    return plan;
   }
 };
 
-#define TURNO_FIELD(name) [](const sim::Result& r) { return r.name; }
-
-// One list for all runs: the sums, place by place.
-std::vector<std::uint64_t> sums(const Runs& runs, std::vector<std::uint64_t> sim::Result::*counts) {
-  std::vector<std::uint64_t> sum;
-  for (const auto& result : runs.results) {
-    const auto& next = result.*counts;
-    sum.resize(std::max(sum.size(), next.size()));
-    for (std::size_t i = 0; i < next.size(); ++i) sum[i] += next[i];
-  }
-  return sum;
-}
-
-std::string listed(const std::vector<std::uint64_t>& numbers, std::string_view separator) {
-  return fmt::format("{}", fmt::join(numbers, separator));
-}
-
-std::uint64_t messages_of_kind(const Runs& runs, std::string_view wanted) {
-  return runs.total([&](const sim::Result& result) {
-    for (const auto& [kind, count] : result.messages_by_kind)
-      if (kind == wanted) return count;
-    return std::uint64_t{0};
-  });
-}
-
-// What a failure detector inside the algorithm did.
-Json detection(const Runs& runs) {
-  return Json()
-      .add("tests", messages_of_kind(runs, "ping"))
-      .add("replies", messages_of_kind(runs, "pong"))
-      .add("suspicions", runs.total(TURNO_FIELD(suspicions)))
-      .add("latency_ms", Json()
-                             .add("mean", runs.over(TURNO_FIELD(detection_mean_ms)).mean)
-                             .add("max", runs.largest(TURNO_FIELD(detection_max_ms))));
-}
-
-double per_session(const Runs& runs, std::uint64_t count) {
-  const auto sessions = runs.total(TURNO_FIELD(sessions));
-  return sessions == 0 ? 0 : static_cast<double>(count) / static_cast<double>(sessions);
-}
-
-// What the managers of rooms send each other.
-std::uint64_t messages_between_groups(const Runs& runs) {
-  return runs.total(TURNO_FIELD(messages)) - messages_of_kind(runs, "join") -
-         messages_of_kind(runs, "enter") - messages_of_kind(runs, "done");
-}
-
-void add_sessions(const Runs& runs, Json& json) {
-  json.add("sessions", runs.total(TURNO_FIELD(sessions)))
-      .add("messages_per_session", per_session(runs, runs.total(TURNO_FIELD(messages))))
-      .add("group_messages_per_session", per_session(runs, messages_between_groups(runs)))
-      .add("processes_per_session", per_session(runs, runs.total(TURNO_FIELD(entries))))
-      .add("inside_mean", runs.over(TURNO_FIELD(inside_mean)).mean)
-      .add("recalls", messages_of_kind(runs, "recall"));
-}
-
-std::string seeds(const Request& request) {
-  const auto first = request.system.seed;
-  return request.repeat == 1 ? fmt::format("{}", first)
-                             : fmt::format("{} to {}", first, first + request.repeat - 1);
-}
-
-std::string delays(const sim::Options& options) {
-  if (options.setup.sites.of.empty()) return options.delay.text();
-  return fmt::format("{} within sites, {} between them", options.delay.text(),
-                     options.sites.remote.text());
-}
-
-// Of what has no users.
-void print_autonomous(const Request& request, const sim::Options& options,
-                      const Algorithm& algorithm, const Runs& runs) {
-  const auto& info = algorithm.info;
-  const auto events = runs.total(TURNO_FIELD(events));
-  if (!request.json) {
-    fmt::print("{}: {}\n{} nodes{}, delay {}, seed {}, until {}\n\n{}", info.name, info.title,
-               request.system.nodes, request.primitive.text(algorithm), options.delay.text(),
-               seeds(request),
-               options.until > 0 ? sim::duration_text(options.until) : "nothing happens any more",
-               autonomous_text(info, runs.results));
-    fmt::print("  events              {}\n  digest              {}\n", events, runs.digest());
-    if (!runs.violation().empty()) fmt::print("\nVIOLATED: {}\n", runs.violation());
-    return;
-  }
-  Json json;
-  json.add("algorithm", info.name)
-      .add("nodes", request.system.nodes)
-      .add("channels", options.fifo ? "fifo" : "unordered");
-  request.primitive.describe(algorithm, json);
-  if (info.primitive == Primitive::detection) json.add("arrivals", options.arrivals.text());
-  json.add("delay", options.delay.text()).add("seed", request.system.seed);
-  if (options.until > 0) json.add("until", sim::duration_text(options.until));
-  add_autonomous(info, runs.results, json);
-  json.add("simulated_seconds", runs.total(TURNO_FIELD(simulated_seconds)))
-      .add("digest", runs.digest())
-      .add("events", events);
-  if (runs.results.size() > 1) json.add("repeat", runs.results.size());
-  if (!runs.violation().empty()) json.add("violation", runs.violation());
-  fmt::print("{}\n", json.text());
-}
-
-void print_json(const Request& request, const sim::Options& options, const Algorithm& algorithm,
-                const Runs& runs) {
-  const auto& info = algorithm.info;
-  Json kinds;
-  for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
-    kinds.add(runs.results.front().messages_by_kind[i].first,
-              runs.total([&](const sim::Result& r) { return r.messages_by_kind[i].second; }));
-  const auto per_entry = runs.over(TURNO_FIELD(messages_per_entry()));
-  const auto wait = runs.over(TURNO_FIELD(wait_mean_ms));
-  const auto p50 = runs.over(TURNO_FIELD(wait_p50_ms));
-  const auto p99 = runs.over(TURNO_FIELD(wait_p99_ms));
-  const auto events = runs.total(TURNO_FIELD(events));
-  const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
-  Json json;
-  json.add("algorithm", info.name);
-  if (!request.as_published.empty()) json.add("variant", request.as_published);
-  json.add("nodes", request.system.nodes)
-      .add("topology",
-           request.system.topology.empty() ? default_topology(info) : request.system.topology)
-      .add("channels", options.fifo ? "fifo" : "unordered");
-  if (!request.system.quorums.empty()) json.add("quorums", request.system.quorums);
-  if (request.system.carry) json.add("carry", *request.system.carry);
-  request.primitive.describe(algorithm, json);
-  json.add("arrivals", options.arrivals.text())
-      .add("busy", options.busy == sim::Busy::lose ? "lose" : "queue")
-      .add("hold", options.hold.text())
-      .add("delay", options.delay.text())
-      .add("seed", request.system.seed)
-      .add("entries", runs.total(TURNO_FIELD(entries)))
-      .add("messages", runs.total(TURNO_FIELD(messages)))
-      .add("messages_per_entry", per_entry.mean)
-      .add("messages_by_kind", kinds)
-      .add("wait_ms", Json()
-                          .add("mean", wait.mean)
-                          .add("p50", p50.mean)
-                          .add("p99", p99.mean)
-                          .add("max", runs.largest(TURNO_FIELD(wait_max_ms))))
-      .add("inside_max", runs.largest(TURNO_FIELD(inside_max)))
-      .add("lost_arrivals", runs.total(TURNO_FIELD(lost_arrivals)))
-      .add("waiting_at_end", runs.total(TURNO_FIELD(waiting_at_end)))
-      .add("fairness", runs.over(TURNO_FIELD(fairness)).mean)
-      .add("entries_per_second", runs.over(TURNO_FIELD(entries_per_second())).mean)
-      .add("simulated_seconds", runs.total(TURNO_FIELD(simulated_seconds)))
-      .add("digest", runs.digest())
-      .add("events", events)
-      .add("events_per_second", cpu > 0 ? static_cast<double>(events) / cpu : 0.0);
-  if (info.primitive == Primitive::room) add_sessions(runs, json);
-  add_reservations(runs.results, options, json);
-  if (options.interval > 0)
-    json.add_raw("entries_by_interval",
-                 "[" + listed(sums(runs, &sim::Result::entries_by_interval), ",") + "]");
-  if (has_detector(options.setup)) json.add("detector", detection(runs));
-  if (runs.results.size() > 1)
-    json.add("repeat", runs.results.size())
-        .add("ci95",
-             Json()
-                 .add("messages_per_entry", per_entry.ci95)
-                 .add("wait_ms",
-                      Json().add("mean", wait.ci95).add("p50", p50.ci95).add("p99", p99.ci95)));
-  if (!runs.violation().empty()) json.add("violation", runs.violation());
-  fmt::print("{}\n", json.text());
-}
-
-std::string with_interval(const sim::Estimate& estimate, std::size_t runs, int digits) {
-  auto text = fmt::format("{:.{}f}", estimate.mean, digits);
-  return runs > 1 ? text + fmt::format(" +- {:.{}f}", estimate.ci95, digits) : text;
-}
-
-void print_text(const Request& request, const sim::Options& options, const Info& info,
-                const Runs& runs) {
-  const auto n = runs.results.size();
-  const auto& reading = request.as_published;
-  fmt::print("{}{}: {}\n", info.name, reading.empty() ? "" : fmt::format(" ({})", reading),
-             info.title);
-  fmt::print("{} nodes, {}, arrivals {}, hold {}, delay {}, seed {}\n\n", request.system.nodes,
-             request.system.topology.empty() ? default_topology(info) : request.system.topology,
-             options.arrivals.text(), options.hold.text(), delays(options), seeds(request));
-  fmt::print("  entries             {}\n", runs.total(TURNO_FIELD(entries)));
-  fmt::print("  messages per entry  {}{}\n",
-             with_interval(runs.over(TURNO_FIELD(messages_per_entry())), n, 4),
-             info.low.empty() ? "" : fmt::format("   (alone {}, crowded {})", info.low, info.high));
-  for (std::size_t i = 0; i < runs.results.front().messages_by_kind.size(); ++i)
-    fmt::print("    {:<17} {}\n", runs.results.front().messages_by_kind[i].first,
-               runs.total([&](const sim::Result& r) { return r.messages_by_kind[i].second; }));
-  fmt::print("  waiting, mean       {} ms\n",
-             with_interval(runs.over(TURNO_FIELD(wait_mean_ms)), n, 3));
-  fmt::print("    median            {} ms\n",
-             with_interval(runs.over(TURNO_FIELD(wait_p50_ms)), n, 3));
-  fmt::print("    99 %              {} ms\n",
-             with_interval(runs.over(TURNO_FIELD(wait_p99_ms)), n, 3));
-  fmt::print("    longest           {:.3f} ms\n", runs.largest(TURNO_FIELD(wait_max_ms)));
-  fmt::print("  entries per second  {:.3f} of simulated time\n",
-             runs.over(TURNO_FIELD(entries_per_second())).mean);
-  fmt::print("  fairness (Jain)     {:.4f}\n", runs.over(TURNO_FIELD(fairness)).mean);
-  if (info.primitive == Primitive::room)
-    fmt::print(
-        "  sessions            {}, of {:.3f} processes each, {:.3f} messages (between groups "
-        "{:.3f})\n"
-        "  inside              {:.3f} on average while somebody is, {} at most\n",
-        runs.total(TURNO_FIELD(sessions)), per_session(runs, runs.total(TURNO_FIELD(entries))),
-        per_session(runs, runs.total(TURNO_FIELD(messages))),
-        per_session(runs, messages_between_groups(runs)), runs.over(TURNO_FIELD(inside_mean)).mean,
-        runs.largest(TURNO_FIELD(inside_max)));
-  fmt::print("{}", reservations_text(runs.results, options));
-  fmt::print("  lost arrivals       {}\n", runs.total(TURNO_FIELD(lost_arrivals)));
-  if (options.until > 0)
-    fmt::print("  waiting at the end  {}\n", runs.total(TURNO_FIELD(waiting_at_end)));
-  if (options.interval > 0)
-    fmt::print("  entries each {:<6} {}\n", sim::duration_text(options.interval),
-               listed(sums(runs, &sim::Result::entries_by_interval), " "));
-  if (has_detector(options.setup))
-    fmt::print("  crashes noticed     {} times, after {:.0f} ms on average, {:.0f} ms at most\n",
-               runs.total(TURNO_FIELD(suspicions)), runs.over(TURNO_FIELD(detection_mean_ms)).mean,
-               runs.largest(TURNO_FIELD(detection_max_ms)));
-  const auto events = runs.total(TURNO_FIELD(events));
-  const auto cpu = runs.total(TURNO_FIELD(cpu_seconds));
-  fmt::print("  events              {}, {} a second of CPU time\n", events,
-             brief(cpu > 0 ? static_cast<double>(events) / cpu : 0));
-  fmt::print("  digest              {}\n", runs.digest());
-  if (!runs.violation().empty()) fmt::print("\nVIOLATED: {}\n", runs.violation());
-}
-
-#undef TURNO_FIELD
-
-// What is printed wrongly, where it must be simulated to understand what was published.
-const Refutable* printed_reading(const Request& request) {
+// One of the wrong versions, as it is called; null: the algorithm itself. Of what is printed, those
+// that are simulated; of the algorithm without a rule, all.
+const Refutable* wrong_version(const RunRequest& request) {
+  const bool published = !request.as_published.empty();
+  const auto& wanted = request.variant();
+  if (wanted.empty()) return nullptr;
+  if (published && !request.without.empty())
+    throw UsageError("--as-published and --without exclude each other");
   static const auto all = refutable();
   std::vector<std::string> known;
   for (const auto& wrong : all) {
-    if (!wrong.published || wrong.algorithm->simulate == nullptr ||
+    if (wrong.published != published || wrong.algorithm->simulate == nullptr ||
         wrong.algorithm->info.name != request.algorithm)
       continue;
-    if (request.as_published == wrong.departure->name) return &wrong;
+    if (wanted == wrong.departure->name) return &wrong;
     known.emplace_back(wrong.departure->name);
   }
   if (known.empty())
-    throw UsageError("nothing that is printed about " + request.algorithm + " is simulated");
-  unknown("reading", request.as_published, known);
+    throw UsageError(published
+                         ? "nothing that is printed about " + request.algorithm + " is simulated"
+                         : "no rule of " + request.algorithm + " can be taken away");
+  unknown(published ? "reading" : "rule", wanted, known);
 }
 
-int simulate(Request request) {
-  const auto* reading = request.as_published.empty() ? nullptr : printed_reading(request);
+using RunOnce = std::function<void(const Algorithm&, const sim::Options&, bool published, Runs&)>;
+
+int run_all(RunRequest request, const RunOnce& run_once, Runs runs) {
+  const auto* wrong = wrong_version(request);
   const auto& algorithm =
-      reading != nullptr ? *reading->algorithm : require_algorithm(request.algorithm);
+      wrong != nullptr ? *wrong->algorithm : require_algorithm(request.algorithm);
   PrimitiveOptions::refuse_users(algorithm.info, request.about_users);
   if (algorithm.info.primitive == Primitive::election && request.arrivals_given)
     PrimitiveOptions::refuse_users(algorithm.info, {"--arrivals"});
@@ -334,7 +86,6 @@ int simulate(Request request) {
     options.trace = [&](const TraceStep& step) { trace->write(json_line(step) + "\n"); };
   }
   ProgressLine line(!request.json || request.trace != "-");
-  Runs runs;
   for (std::uint64_t i = 0; i < request.repeat; ++i) {
     auto system = request.system;
     system.seed += i;
@@ -345,7 +96,7 @@ int simulate(Request request) {
     request.primitive.room.apply(algorithm, options);
     request.primitive.reservation.apply(algorithm, options);
     request.primitive.election.apply(algorithm, options);
-    if (reading != nullptr) options.setup.departure = reading->number;
+    if (wrong != nullptr) options.setup.departure = wrong->number;
     if (line.visible())
       options.progress = [&](std::uint64_t entries) {
         if (!line.due()) return;
@@ -355,50 +106,80 @@ int simulate(Request request) {
             "{} {:.0f} %, run {} of {}", bar(done / static_cast<double>(request.repeat)),
             100 * done / static_cast<double>(request.repeat), i + 1, request.repeat));
       };
-    runs.results.push_back(algorithm.simulate(options));
+    run_once(algorithm, options, wrong != nullptr && wrong->published, runs);
   }
   line.clear();
   if (trace) trace->commit();
-  if (request.trace == "-") return runs.violation().empty() ? 0 : exit_violated;
-  if (!has_users(algorithm.info.primitive)) {
-    print_autonomous(request, options, algorithm, runs);
-  } else {
-    request.json ? print_json(request, options, algorithm, runs)
-                 : print_text(request, options, algorithm.info, runs);
-  }
+  if (request.trace != "-") report(request, options, algorithm, runs);
   return runs.violation().empty() ? 0 : exit_violated;
+}
+
+int simulate(const RunRequest& request) {
+  return run_all(request,
+                 [](const Algorithm& algorithm, const sim::Options& options, bool, Runs& runs) {
+                   runs.results.push_back(algorithm.simulate(options));
+                 },
+                 {});
+}
+
+int run_in_field(const RunRequest& request, const FieldOptions& given, FieldRunner run) {
+  const auto plan = given.plan();
+  return run_all(
+      request,
+      [&](const Algorithm& algorithm, const sim::Options& options, bool published, Runs& runs) {
+        const auto outcome = run(*field::find_cast(algorithm.info.name, published), options, plan);
+        runs.results.push_back(outcome.result);
+        runs.real.push_back({outcome.processes, outcome.real_seconds, outcome.lag_mean_ms,
+                             outcome.lag_p99_ms, outcome.lag_max_ms});
+      },
+      {.scale = plan.scale});
+}
+
+// What both have.
+void add_run_options(Command command, RunRequest& request) {
+  command.add_option("ALGORITHM", request.algorithm, "See 'turno algorithms'").required();
+  add_system_options(command, request.system);
+  request.workload.add_to(command);
+  request.workload.add_details_to(command);
+  request.primitive.add_to(command);
+  request.primitive.semaphore.add_to_sim(command);
+  request.primitive.room.add_to_sim(command);
+  request.primitive.reservation.add_to_sim(command);
+  request.primitive.election.add_to_sim(command);
+  request.calamities.add_to(command);
+  command.add_option("--seed", request.system.seed, "Draws everything")
+      .capture_default_str()
+      .non_negative();
+  command.add_option("--channels", request.channels,
+                     "fifo or unordered (default: what the algorithm needs)");
+  command.add_option(
+      "--as-published", request.as_published,
+      "grid: what is printed instead, by name, as the published experiment needs it");
+  command.add_option("--without", request.without, "The algorithm without one of its rules");
+  command
+      .add_option("--repeat", request.repeat,
+                  "Runs, with seeds from --seed on; adds 95 % confidence intervals")
+      .capture_default_str();
+  command.add_option("--trace", request.trace,
+                     "Write every event to this file, as JSON Lines ('-': standard output)");
+  command.add_flag("--json", request.json, "Print JSON");
+  command.exclusive("--delay", "--sites");  // which has --local and --remote
+  command.exclusive("--entries", "--entries-per-node");
+}
+
+void note_given(Command command, RunRequest& request) {
+  request.nodes_given = command.option("--nodes").given();
+  request.about_users = command.given({"--hold", "--entries", "--entries-per-node", "--busy",
+                                       "--requesters", "--first", "--interval", "--deaf"});
+  request.arrivals_given = command.option("--arrivals").given();
 }
 
 }  // namespace
 
 void add_sim(Command app, Job& job) {
   auto command = add_lab_command(app, "sim");
-  auto request = std::make_shared<Request>();
-  command.add_option("ALGORITHM", request->algorithm, "See 'turno algorithms'").required();
-  add_system_options(command, request->system);
-  request->workload.add_to(command);
-  request->workload.add_details_to(command);
-  request->primitive.add_to(command);
-  request->primitive.semaphore.add_to_sim(command);
-  request->primitive.room.add_to_sim(command);
-  request->primitive.reservation.add_to_sim(command);
-  request->primitive.election.add_to_sim(command);
-  request->calamities.add_to(command);
-  command.add_option("--seed", request->system.seed, "Draws everything")
-      .capture_default_str()
-      .non_negative();
-  command.add_option("--channels", request->channels,
-                     "fifo or unordered (default: what the algorithm needs)");
-  command.add_option(
-      "--as-published", request->as_published,
-      "grid: what is printed instead, by name, as the published experiment needs it");
-  command
-      .add_option("--repeat", request->repeat,
-                  "Runs, with seeds from --seed on; adds 95 % confidence intervals")
-      .capture_default_str();
-  command.add_option("--trace", request->trace,
-                     "Write every event to this file, as JSON Lines ('-': standard output)");
-  command.add_flag("--json", request->json, "Print JSON");
+  auto request = std::make_shared<RunRequest>();
+  add_run_options(command, *request);
   command.footer(
       "\nDurations: 10ms, 1.5s, 200us. Distributions: 10ms, uniform:0ms:100ms, exp:5s.\n"
       "\nExamples:\n"
@@ -406,14 +187,47 @@ void add_sim(Command app, Job& job) {
       "  turno sim raymond --topology star --arrivals closed:exp:2s --delay constant:1ms\n"
       "  turno sim naimi-trehel --nodes 5 --entries 20 --trace run.jsonl\n"
       "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
-  command.exclusive("--delay", "--sites");  // which has --local and --remote
-  command.exclusive("--entries", "--entries-per-node");
   command.callback([&job, request, command] {
-    request->nodes_given = command.option("--nodes").given();
-    request->about_users = command.given({"--hold", "--entries", "--entries-per-node", "--busy",
-                                          "--requesters", "--first", "--interval", "--deaf"});
-    request->arrivals_given = command.option("--arrivals").given();
+    note_given(command, *request);
     job = [request] { return simulate(*request); };
+  });
+}
+
+void add_run(Command app, Job& job, FieldRunner run) {
+  auto command = add_lab_command(app, "run");
+  auto request = std::make_shared<RunRequest>();
+  auto given = std::make_shared<FieldOptions>();
+  request->workload.entries = 200;
+  add_run_options(command, *request);
+  command
+      .add_option("--scale", given->scale,
+                  "Of all times: 0.1 runs ten times faster; results are as without it")
+      .capture_default_str();
+  command.add_option("--hosts", given->hosts,
+                     "Real processes, which share the nodes (default: one a node, up to 64)");
+  command.add_flag("--clocks", given->clocks,
+                   "Messages carry vector clocks, and exclusion is judged by these too");
+  command
+      .add_option("--patience", given->patience,
+                  "End the run after so much real time without an entry")
+      .capture_default_str();
+  command.add_option("--limit", given->limit, "End the run after so much real time")
+      .capture_default_str();
+  command.footer(
+      "\nThe options are those of 'turno sim', and so is what is printed. Each node is a process,\n"
+      "messages go over sockets and are kept until their delay is over, a crash is kill -9.\n"
+      "\nExamples:\n"
+      "  turno run nxr --nodes 8 --delay constant:5ms --scale 0.1\n"
+      "  turno run grid --nodes 12 --sites 3 --arrivals closed:500ms --scale 0.1\n"
+      "  turno run bully --nodes 5 --crash 1s:4 --recover 20s:4 --scale 0.1\n"
+      "  turno run k-out-of-m --nodes 5 --permits 1 --without all-replies\n"
+      "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
+  command.callback([&job, request, given, command, run] {
+    note_given(command, *request);
+    // A run that ends at a time ends there.
+    if (command.option("--until").given() && !command.option("--entries").given())
+      request->workload.entries = std::numeric_limits<std::uint32_t>::max();
+    job = [request, given, run] { return run_in_field(*request, *given, run); };
   });
 }
 
