@@ -321,8 +321,8 @@ void Daemon::sweep() {
   renew_epoch();
   bool more = false;
   for (auto* table : tables())
-    more |= table->retire_idle(table::coarse_now() - settings_.idle, most_retired_at_once) ==
-            most_retired_at_once;
+    more |= table->retire_idle(table::coarse_now() - settings_.idle, most_retired_at_once,
+                               settings_.idle) == most_retired_at_once;
   const auto pause =
       more ? 1ms : std::clamp<std::chrono::milliseconds>(settings_.idle / 4, 20ms, 5s);
   sweep_ = loop_.after(pause, [this] { sweep(); });

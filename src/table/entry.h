@@ -122,6 +122,7 @@ struct Entry : HomeHook, WatchHook {
   Clock::time_point turn_since{};  // when this node's turn began
   Clock::time_point touched{};     // at the home: when somebody last used it, as far as it knows
   Clock::time_point noted{};       // at the home: when a member last said that it holds it
+  std::uint8_t in_vain = 0;        // at the home: retirements while somebody had it, in a row
   std::uint32_t waiting = 0;       // users in the desk's line
   std::uint32_t pins = 0;          // those who keep a pointer to it
   std::unique_ptr<Inheritance> inheritance;  // mostly none

@@ -234,6 +234,21 @@ TEST_F(FramesTest, MessagesOfUnknownInstancesAreBounded) {
   EXPECT_EQ(kept, 65'536U);
 }
 
+TEST_F(FramesTest, ALockHeldElsewhereIsRetiredMoreRarelyUntilItIsFreed) {
+  const auto lock = lock_of(self);
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, other, 16)));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  const auto retire = [this] { return table_.retire_idle(Clock::now() + 1s, 10, 1h); };
+  ASSERT_EQ(retire(), 1U);
+  EXPECT_TRUE(hear(NoteKind::report, global_instance(self, 1), report_of(lock, other, 16)));
+  EXPECT_EQ(retire(), 0U);
+  Asker asker;
+  EXPECT_FALSE(table_.acquire(lock, asker));  // who waits does not make it any freer
+  EXPECT_EQ(retire(), 0U);
+  EXPECT_TRUE(hear(NoteKind::freed, global_instance(self, 2), ""));
+  EXPECT_EQ(retire(), 1U);
+}
+
 // The other member has a lock that is retired. When it says once more that it has nothing else to
 // report of the view, that is no answer to the retirement.
 TEST_F(FramesTest, ASecondReportOfTheViewAnswersNoRetirement) {

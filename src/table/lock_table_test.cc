@@ -217,6 +217,22 @@ TEST_P(LockTableTest, AHeldLockIsNotForgotten) {
   EXPECT_THAT(losses_, IsEmpty());
 }
 
+// To look after each idle time for locks that somebody keeps is in vain, and costs messages.
+TEST_P(LockTableTest, AHeldLockIsRetiredEverMoreRarely) {
+  const auto& holder = ask("a");
+  const auto retire_after = [this](int idle_times) {
+    return table_.retire_idle(Clock::now() + 1s + (idle_times - 1) * 1h, 1, 1h);
+  };
+  for (const int idle_times : {1, 2, 4, 8, 16, 32, 64, 64}) {
+    EXPECT_EQ(retire_after(idle_times / 2), 0U) << idle_times;
+    EXPECT_EQ(retire_after(idle_times), 1U) << idle_times;
+  }
+  EXPECT_TRUE(table_.holds("a", holder.self()));
+  EXPECT_TRUE(release("a", holder));
+  EXPECT_EQ(retire_after(1), 1U);  // it is used again
+  EXPECT_EQ(table_.size(), 0U);
+}
+
 TEST_P(LockTableTest, AnOpenEntryStays) {
   auto& entry = table_.open("a");
   EXPECT_EQ(entry.name, "a");

@@ -33,9 +33,7 @@ class PoolTable final : public Table {
   void sight_waiters(const Entry& entry, std::size_t most, Sightings& found) const override;
   void arrange(Setup& setup) const override;
 
-  [[nodiscard]] const PoolEngine& pools() const {
-    return static_cast<const PoolEngine&>(*engine_);
-  }
+  [[nodiscard]] const PoolEngine& pools() const { return static_cast<const PoolEngine&>(*engine_); }
   static PoolEntry& pool(Entry& entry) { return static_cast<PoolEntry&>(entry); }
   static const PoolEntry& pool(const Entry& entry) { return static_cast<const PoolEntry&>(entry); }
   bool join_line(std::string_view name, PermitWaiter& waiter, Event::Kind kind);

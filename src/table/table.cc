@@ -27,7 +27,9 @@ Table::Table(Thing thing, std::unique_ptr<Engine> engine, Options options, Lost 
   stage_.thing = thing;
 }
 
-Table::~Table() { homes_.clear(); }
+Table::~Table() {
+  for (auto& homes : homes_) homes.clear();
+}
 
 void Table::unlock_and_catch_up() {
   auto afterwards = std::exchange(afterwards_, {});
@@ -118,16 +120,25 @@ void Table::keep_indices(Entry& entry, const Result& result, bool used) {
 void Table::touch(Entry& entry, bool lives, bool used) {
   auto& hook = static_cast<HomeHook&>(entry);
   if (hook.is_linked() && lives && !used) return;
+  // Of a semaphore the home does not know who has it: any use shows that it is not merely kept.
+  const bool eases = entry.in_vain > 0 && lives &&
+                     (thing_ == Thing::semaphore || engine_->home(entry).occupied.empty());
   // In its place already: the list is in the order of these times.
-  if (hook.is_linked() && lives && entry.touched == now()) return;
-  if (hook.is_linked()) homes_.erase(homes_.iterator_to(entry));
+  if (hook.is_linked() && lives && !eases && entry.touched == now()) return;
+  unlink_home(entry);
   if (!lives) return;
+  if (eases) entry.in_vain = 0;
   entry.touched = now();
-  homes_.push_back(entry);
+  homes_[entry.in_vain].push_back(entry);
+}
+
+void Table::unlink_home(Entry& entry) {
+  auto& homes = homes_[entry.in_vain];
+  if (static_cast<HomeHook&>(entry).is_linked()) homes.erase(homes.iterator_to(entry));
 }
 
 void Table::forget(Entry& entry) {
-  if (static_cast<HomeHook&>(entry).is_linked()) homes_.erase(homes_.iterator_to(entry));
+  unlink_home(entry);
   before_forgetting(entry);
   if (entry.instance != 0) instances_.erase(entry.instance);
   entries_.erase(entries_.find(std::string_view(entry.name)));
@@ -138,17 +149,25 @@ std::size_t Table::size() {
   return entries_.size();
 }
 
-std::size_t Table::retire_idle(Clock::time_point since, std::size_t most) {
+std::size_t Table::retire_idle(Clock::time_point since, std::size_t most,
+                               std::chrono::milliseconds idle) {
   const Locked locked(*this);
   std::size_t count = 0;
-  while (count < most && !homes_.empty() && homes_.front().touched < since) {
-    auto& entry = homes_.front();
-    homes_.pop_front();
-    ++count;
-    Statistics::add(statistics_.retired);
-    step(entry, {.kind = Event::Kind::retire});
+  for (auto in_vain = homes_.size(); in_vain-- > 0;) {
+    auto& homes = homes_[in_vain];
+    const auto before = since - idle * ((1 << in_vain) - 1);
+    while (count < most && !homes.empty() && homes.front().touched < before) {
+      auto& entry = homes.front();
+      homes.pop_front();
+      // Until it turns out that nobody has it.
+      entry.in_vain = static_cast<std::uint8_t>(std::min(in_vain + 1, most_in_vain));
+      ++count;
+      Statistics::add(statistics_.retired);
+      step(entry, {.kind = Event::Kind::retire});
+    }
   }
-  if (homes_.empty() && entries_.size() < 1024) shrink();
+  const bool none = std::ranges::all_of(homes_, [](const auto& homes) { return homes.empty(); });
+  if (none && entries_.size() < 1024) shrink();
   return count;
 }
 

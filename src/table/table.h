@@ -7,6 +7,7 @@
 // network comes from one thread.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <functional>
 #include <map>
@@ -91,8 +92,11 @@ class Table {
   void end_delay();
   // False: the frame makes no sense.
   bool receive(NodeId from, const wire::Frame& frame);
-  // Retires things of this home that nobody has used since then. How many it was.
-  std::size_t retire_idle(Clock::time_point since, std::size_t most);
+  // Retires things of this home that nobody has used since then. How many it was. One that somebody
+  // keeps is born again at once: the next time it has `idle` longer, then three, seven times that.
+  std::size_t retire_idle(Clock::time_point since, std::size_t most,
+                          std::chrono::milliseconds idle = {});
+  static constexpr std::size_t most_in_vain = 6;  // 2^6 times as rarely
   // Does what is due.
   void tick();
   // Nobody keeps anything and nobody waits any more: the node ends.
@@ -177,6 +181,7 @@ class Table {
   void unlock_and_catch_up();  // with what was put off
   void note_spoilt(const Entry& entry);
   void touch(Entry& entry, bool lives, bool used);
+  void unlink_home(Entry& entry);
   void set_alarms(std::uint64_t instance);
   void forget(Entry& entry);
   void shrink();
@@ -210,8 +215,9 @@ class Table {
   // Desks for messages of instances that this node has not been told of, by instance.
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Entry>> foundlings_;
   std::size_t orphans_ = 0;  // messages that they keep
-  boost::intrusive::list<Entry, boost::intrusive::base_hook<HomeHook>>
-      homes_;  // that may be retired; the least recently used first
+  // That may be retired, by how often it was in vain; the least recently used first.
+  std::array<boost::intrusive::list<Entry, boost::intrusive::base_hook<HomeHook>>, most_in_vain + 1>
+      homes_;
   struct Due {
     std::uint64_t instance;
     std::uint8_t timer;

@@ -70,7 +70,7 @@ void Table::adopt(const cluster::View& view, NodeId self, Links links, const Del
   instances_.clear();
   foundlings_.clear();
   orphans_ = 0;
-  homes_.clear();
+  for (auto& homes : homes_) homes.clear();
   alarms_.clear();
   for (const auto& link : stage_.links)
     if (link) link->begin_surge();
