@@ -3,7 +3,7 @@
 // The heir, a session at another node, is asked for a ticket (SESSION INHERIT); with it the old
 // session hands over all that it holds (SESSION BEQUEATH). The answer to that comes in order with
 // grants and losses, so what the old session holds at that moment is what was handed over. If no
-// answer comes, the heir is asked what it holds (SESSION HELD).
+// answer comes, the heir is asked which of it it holds (SESSION HELD).
 #include <algorithm>
 #include <utility>
 
@@ -20,6 +20,7 @@ constexpr milliseconds patience{1000};
 constexpr milliseconds pause{50}, time_to_arrive{20};
 constexpr milliseconds usual_lock_delay{1000};
 constexpr int enough_rounds = 40;
+constexpr std::size_t names_at_once = 60;  // a request has at most 64 arguments
 
 std::uint64_t fence_in(const wire::Reply& reply) {
   if (client::is_integer(reply)) return static_cast<std::uint64_t>(reply.integer);
@@ -154,12 +155,7 @@ bool Client::Session::bequeath(Guard& guard, const ChannelPointer& old,
   if (!done && old->bequest->unknown_since) ask_heir(guard, old, heir);
   const bool refused = old->bequest->refused;
   // Many locks go in several parts, and some may have gone before one was refused.
-  if (refused) {
-    guard.unlock();
-    const auto held = heir->connection->call({"SESSION", "HELD"}, patience);
-    guard.lock();
-    if (held) take_stock(*old, *held);
-  }
+  if (refused) ask_what_it_has(guard, *old, *heir, Clock::now() + patience);
   finish_bequest(*old);
   if (refused) return false;
   const auto text = "node " + old->identity.node + " leaves: what was held there is held at node " +
@@ -215,11 +211,7 @@ void Client::Session::ask_heir(Guard& guard, const ChannelPointer& old,
       *old->bequest->unknown_since + old->identity.lock_delay.value_or(usual_lock_delay) / 2;
   const auto is_missing = [&] { return !held_by(*old).empty() || !old->bequest->released.empty(); };
   while (!ending_ && !heir->over && is_missing() && Clock::now() < limit) {
-    const auto left = std::chrono::ceil<milliseconds>(limit - Clock::now());
-    guard.unlock();
-    const auto held = heir->connection->call({"SESSION", "HELD"}, left);
-    guard.lock();
-    if (held) take_stock(*old, *held);
+    ask_what_it_has(guard, *old, *heir, limit);
     if (is_missing()) moved_.wait_until(guard, std::min(limit, Clock::now() + time_to_arrive));
   }
   Lost lost;
@@ -227,6 +219,25 @@ void Client::Session::ask_heir(Guard& guard, const ChannelPointer& old,
   guard.unlock();
   for (auto& stop : lost) stop.request_stop();
   guard.lock();
+}
+
+void Client::Session::ask_what_it_has(Guard& guard, Channel& old, Channel& heir,
+                                      Clock::time_point limit) {
+  std::vector<std::string> names;
+  for (const auto* held : held_by(old)) names.push_back(held->lock->name);
+  for (const auto& release : old.bequest->released) names.push_back(release.name);
+  for (std::size_t begin = 0; begin < names.size() && !ending_; begin += names_at_once) {
+    client::Connection::Arguments arguments{"SESSION", "HELD"};
+    for (auto i = begin; i < std::min(begin + names_at_once, names.size()); ++i)
+      arguments.push_back(names[i]);
+    const auto left = std::chrono::ceil<milliseconds>(limit - Clock::now());
+    if (left <= milliseconds(0)) return;
+    guard.unlock();
+    const auto held = heir.connection->call(arguments, left);
+    guard.lock();
+    if (!held) return;
+    take_stock(old, *held);
+  }
 }
 
 void Client::Session::take_stock(Channel& old, const Reply& held) {

@@ -4,7 +4,9 @@
 
 #include <future>
 #include <mutex>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/conversation_testing.h"
@@ -150,7 +152,7 @@ TEST_F(Moving, ARefusalLeavesEverythingWhereItIsAndIsTriedAgain) {
   auto gate = holding("gate", 1, 42);
   begin_bequest();
   old.say("-ERR heir does not answer\r\n");
-  EXPECT_EQ(heir.next(), "SESSION HELD");
+  EXPECT_EQ(heir.next(), "SESSION HELD gate");
   heir.say("*0\r\n");
   EXPECT_EQ(heir.next(), "SESSION INHERIT") << "there is no third node: it is asked again";
   EXPECT_FALSE(gate.lost());
@@ -166,7 +168,7 @@ TEST_F(Moving, WhatWentBeforeARefusalIsAtTheHeir) {
   auto door = holding("door", 2, 7);
   begin_bequest();
   old.say("-REFUSED the second part\r\n");
-  EXPECT_EQ(heir.next(), "SESSION HELD");
+  EXPECT_EQ(heir.next(), "SESSION HELD door gate");
   heir.say(held({{"door", 7}}));
   EXPECT_EQ(heir.next(), "SESSION INHERIT");
   door.release();
@@ -181,9 +183,9 @@ TEST_F(Moving, IfTheNodeEndsWithoutAnAnswerTheHeirIsAsked) {
   begin_bequest();
   door.release();
   old.hang_up();
-  EXPECT_EQ(heir.next(), "SESSION HELD");
+  EXPECT_EQ(heir.next(), "SESSION HELD gate door");
   heir.say(held({{"gate", 41}}));  // not yet
-  EXPECT_EQ(heir.next(), "SESSION HELD");
+  EXPECT_EQ(heir.next(), "SESSION HELD gate door");
   heir.say(held({{"gate", 42}, {"door", 7}}));
   EXPECT_EQ(heir.next(), "UNLOCK door 7");
   EXPECT_TRUE(has_moved());
@@ -196,11 +198,33 @@ TEST_F(Moving, WhatTheHeirDoesNotHaveIsLost) {
   auto gate = holding("gate", 1, 42);
   begin_bequest();
   old.hang_up();
-  for (auto asked = heir.next(); asked == "SESSION HELD" && !gate.lost();
+  for (auto asked = heir.next(); asked == "SESSION HELD gate" && !gate.lost();
        asked = gate.lost() ? "" : heir.next())
     heir.say("*0\r\n");
   EXPECT_TRUE(eventually([&] { return gate.lost(); }));
   EXPECT_THAT(gate.renew(milliseconds(1)).error().message, HasSubstr("broke: the node closed it"));
+}
+
+// A request has a limit, and so has an answer.
+TEST_F(Moving, TheHeirIsAskedForAFewAtATime) {
+  std::vector<Grant> grants;
+  for (int i = 0; i < 100; ++i) grants.push_back(holding("lock-" + std::to_string(i), i + 1, 7));
+  begin_bequest();
+  old.hang_up();
+  std::size_t asked = 0;
+  while (asked < grants.size()) {
+    std::istringstream words(heir.next());
+    std::vector<std::pair<std::string, int>> all;
+    std::string session, what;
+    words >> session >> what;
+    ASSERT_EQ(what, "HELD");
+    for (std::string name; words >> name;) all.emplace_back(name, 7);
+    EXPECT_LE(all.size(), 60U);
+    asked += all.size();
+    heir.say(held(all));
+  }
+  EXPECT_TRUE(has_moved());
+  for (const auto& grant : grants) EXPECT_FALSE(grant.lost());
 }
 
 TEST_F(Moving, ALossWhileTheNodeLeavesIsAnsweredWhenTheUserHasStopped) {

@@ -130,6 +130,7 @@ class Client::Session {
                            const std::vector<net::Address>& refused);
   bool bequeath(Guard& guard, const ChannelPointer& old, const ChannelPointer& heir);
   void ask_heir(Guard& guard, const ChannelPointer& old, const ChannelPointer& heir);
+  void ask_what_it_has(Guard& guard, Channel& old, Channel& heir, Clock::time_point limit);
 
   tl::expected<Held*, Error> wait(Guard& guard, const AttemptPointer& attempt,
                                   const std::stop_token& stop);

@@ -2,6 +2,9 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "port/resp/commands.h"
 
@@ -92,14 +95,16 @@ void inherit(Connection& connection, Arguments) {
   connection.reply().bulk(connection.session().ticket());
 }
 
-void held(Connection& connection, Arguments) {
+void held(Connection& connection, Arguments arguments) {
   auto& out = connection.reply();
-  const auto holdings = connection.session().holdings();
-  out.array(holdings.size());
-  for (const auto& holding : holdings) {
+  std::vector<std::pair<std::string_view, Fence>> found;
+  for (const auto name : arguments.subspan(2))
+    if (const auto fence = connection.session().fence_of(name)) found.emplace_back(name, *fence);
+  out.array(found.size());
+  for (const auto& [name, fence] : found) {
     out.array(2);
-    out.bulk(holding.name);
-    out.fence(holding.fence.value);
+    out.bulk(name);
+    out.fence(fence.value);
   }
 }
 
