@@ -58,11 +58,19 @@ std::chrono::milliseconds Leases::Lease::left() const {
 void Leases::clear() {
   for (auto& [session, lease] : leases_) host_.loop().cancel(lease.timer);
   leases_.clear();
+  opened_.clear();
 }
 
-Leases::Lease& Leases::open(Session& session, std::chrono::milliseconds ttl) {
+std::size_t Leases::opened_by(std::uint64_t opener) const {
+  const auto found = opened_.find(opener);
+  return found == opened_.end() ? 0 : found->second;
+}
+
+Leases::Lease& Leases::open(Session& session, std::uint64_t opener, std::chrono::milliseconds ttl) {
+  ++opened_[opener];
   auto& lease = leases_
                     .try_emplace(session.id(), Lease{.session = session,
+                                                     .opener = opener,
                                                      .id = id_of(session),
                                                      .secret = random_secret(),
                                                      .ttl = ttl,
@@ -92,6 +100,8 @@ void Leases::forget(const Session& session) {
   const auto found = leases_.find(session.id());
   if (found == leases_.end()) return;
   host_.loop().cancel(found->second.timer);
+  const auto opened = opened_.find(found->second.opener);
+  if (--opened->second == 0) opened_.erase(opened);
   leases_.erase(found);
 }
 

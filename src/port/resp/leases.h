@@ -20,12 +20,14 @@ namespace turno::port {
 class Leases {
  public:
   static constexpr std::size_t most = 10'000;
+  static constexpr std::size_t most_of_one = 1'000;  // that one connection has opened
   static constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
 
   struct Lease {
     Session& session;
-    const std::string id;      // for the whole cluster: the session and its node
-    const std::string secret;  // never shown again, never logged
+    const std::uint64_t opener;  // the connection
+    const std::string id;        // for the whole cluster: the session and its node
+    const std::string secret;    // never shown again, never logged
     std::chrono::milliseconds ttl;
     Clock::time_point used;  // when somebody spoke last
     net::Loop::Timer timer;
@@ -41,8 +43,10 @@ class Leases {
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
 
-  // REQUIRES: fewer than `most`.
-  Lease& open(Session& session, std::chrono::milliseconds ttl);
+  // REQUIRES: fewer than `most`, and than `most_of_one` by this opener.
+  Lease& open(Session& session, std::uint64_t opener, std::chrono::milliseconds ttl);
+  // How many there are that this connection has opened.
+  [[nodiscard]] std::size_t opened_by(std::uint64_t opener) const;
   // Nothing if there is none with this secret.
   Lease* find(std::string_view id, std::string_view secret);
   [[nodiscard]] bool contains(const Session& session) const {
@@ -64,7 +68,8 @@ class Leases {
 
   Host& host_;
   const RanOut ran_out_;
-  std::unordered_map<std::uint64_t, Lease> leases_;  // by session
+  std::unordered_map<std::uint64_t, Lease> leases_;        // by session
+  std::unordered_map<std::uint64_t, std::size_t> opened_;  // how many, by opener
 };
 
 }  // namespace turno::port

@@ -52,6 +52,7 @@ void Session::end() {
   waits_.clear();
   waited_names_.clear();
   held_.clear();
+  announced_.clear();
 }
 
 void Session::leave(const Speaker& speaker) {
@@ -182,9 +183,11 @@ std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
     return Standing{
         .state = State::waiting, .lock = waits->second->name, .fence = {}, .reason = {}};
   if (const auto ended = ended_.find(ticket); ended != ended_.end()) return ended->second;
-  for (const auto& [name, held] : held_)
-    if (held.ticket == ticket)
-      return Standing{.state = State::granted, .lock = name, .fence = held.fence, .reason = {}};
+  if (const auto announced = announced_.find(ticket); announced != announced_.end())
+    return Standing{.state = State::granted,
+                    .lock = announced->second,
+                    .fence = held_.find(announced->second)->second.fence,
+                    .reason = {}};
   for (const auto& held : permits_)
     if (held.ticket == ticket)
       return Standing{
@@ -216,6 +219,7 @@ void Session::break_off(std::string_view reason) {
   for (auto* speaker : speakers) speaker->session_ends(reason);
   const auto why = "its session " + std::string(reason);
   auto held = std::exchange(held_, {});
+  announced_.clear();
   for (auto& [name, grant] : held) {
     host_.loop().cancel(grant.ttl);
     // Else the news that it is lost is on its way, and comes too late.
@@ -249,8 +253,18 @@ std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
 void Session::keep(const Wait& wait) {
   auto& held = held_.try_emplace(wait.name).first->second;
   held.fence = wait.fence;
-  held.ticket = wait.ticket;
+  // The news that it was lost, before it was granted again, may still be on its way.
+  if (held.ticket != 0) announced_.erase(std::exchange(held.ticket, 0));
+  if (wait.asker == nullptr) {
+    held.ticket = wait.ticket;
+    announced_.emplace(wait.ticket, wait.name);
+  }
   set_ttl(wait.name, held, wait.ttl);
+}
+
+void Session::forget(ByName<Held>::iterator held) {
+  if (held->second.ticket != 0) announced_.erase(held->second.ticket);
+  held_.erase(held);
 }
 
 void Session::set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl) {
@@ -272,7 +286,7 @@ bool Session::unlock(std::string_view name, Fence fence) {
   if (held == held_.end() || held->second.moving) return false;
   host_.loop().cancel(held->second.ttl);
   const bool released = host_.locks().release(name, owner_, held->second.fence);
-  held_.erase(held);
+  forget(held);
   return released;
 }
 
@@ -289,9 +303,14 @@ void Session::lost(const std::string& lock, Fence fence, std::string_view reason
   const auto held = find_held(lock, fence);
   if (held == held_.end()) return;
   host_.loop().cancel(held->second.ttl);
-  held_.erase(held);
+  forget(held);
   log::info("client {} (session {}) lost '{}': {}", owner_.client, id(), lock, reason);
   announce({.kind = News::Kind::lost, .lock = lock, .fence = fence, .reason = reason});
+}
+
+std::optional<Fence> Session::fence_of(std::string_view name) const {
+  const auto held = held_.find(name);
+  return held == held_.end() ? std::nullopt : std::optional(held->second.fence);
 }
 
 std::vector<Session::Holding> Session::holdings() const {

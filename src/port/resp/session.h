@@ -168,6 +168,8 @@ class Session {
     std::chrono::milliseconds ttl{0};  // that is left; 0: it has none
   };
   [[nodiscard]] std::vector<Holding> holdings() const;
+  // Of this lock, if the session holds it.
+  [[nodiscard]] std::optional<Fence> fence_of(std::string_view name) const;
   [[nodiscard]] std::size_t holds() const { return held_.size() + permits_.size(); }
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
@@ -176,7 +178,7 @@ class Session {
   struct Held {
     Fence fence;
     net::Loop::Timer ttl;
-    std::uint64_t ticket = 0;  // of the wait that got it
+    std::uint64_t ticket = 0;  // of the wait that got it, if nobody was answered then
     bool moving = false;       // to another node
   };
   struct HeldPermits {
@@ -196,6 +198,7 @@ class Session {
   using ByName = boost::unordered_flat_map<std::string, T, SameHash, std::equal_to<>>;
 
   void keep(const Wait& wait);
+  void forget(ByName<Held>::iterator held);
   void keep_permits(const Wait& wait);
   void set_ttl(HeldPermits& held, std::chrono::milliseconds ttl);
   void end_permits();
@@ -227,6 +230,8 @@ class Session {
   std::string inheritance_ticket_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> inherited_;  // members, their messages
   std::map<std::uint64_t, Standing> ended_;  // waits that got nothing, the latest, by ticket
+  // Invariant: the names of the locks held that have a ticket, by it.
+  boost::unordered_flat_map<std::uint64_t, std::string> announced_;
   // False once the session is gone: for what comes later.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

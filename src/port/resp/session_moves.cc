@@ -37,7 +37,8 @@ std::vector<table::Bequest> Session::bequeath() {
 }
 
 void Session::bequeathed(const std::vector<table::Bequest>& bequests) {
-  for (const auto& bequest : bequests) held_.erase(bequest.lock);
+  for (const auto& bequest : bequests)
+    if (const auto held = held_.find(bequest.lock); held != held_.end()) forget(held);
 }
 
 void Session::reclaim(const std::vector<table::Bequest>& bequests) {

@@ -226,13 +226,32 @@ TEST_F(SessionsTest, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(SessionsTest, AreLimited) {
-  auto one = caller();
   std::string bytes;
-  for (std::size_t i = 0; i < Leases::most; ++i) bytes += Caller::request("SESSION OPEN 2000");
-  one.send_bytes(bytes);
-  for (std::size_t i = 0; i < Leases::most; ++i) ASSERT_EQ(one.read().elements.size(), 2U);
-  EXPECT_THAT(one.ask("SESSION OPEN 1000"), StartsWith("-ERR this node has too many open"));
-  EXPECT_TRUE(eventually([&] { return one.call("SESSION OPEN 1000").elements.size() == 2; }));
+  for (std::size_t i = 0; i < Leases::most_of_one; ++i)
+    bytes += Caller::request("SESSION OPEN 2000");
+  for (std::size_t opened = 0; opened < Leases::most; opened += Leases::most_of_one) {
+    auto one = caller();
+    one.send_bytes(bytes);
+    for (std::size_t i = 0; i < Leases::most_of_one; ++i) ASSERT_EQ(one.read().elements.size(), 2U);
+    EXPECT_THAT(one.ask("SESSION OPEN 1000"), StartsWith("-ERR this"));
+  }
+  auto late = caller();
+  EXPECT_THAT(late.ask("SESSION OPEN 1000"), StartsWith("-ERR this node has too many open"));
+  EXPECT_TRUE(eventually([&] { return late.call("SESSION OPEN 1000").elements.size() == 2; }));
+}
+
+TEST_F(SessionsTest, OneConnectionLeavesRoomForTheSessionsOfOthers) {
+  auto greedy = caller();
+  std::string bytes;
+  for (std::size_t i = 0; i < Leases::most_of_one; ++i)
+    bytes += Caller::request("SESSION OPEN 2000");
+  greedy.send_bytes(bytes);
+  for (std::size_t i = 0; i < Leases::most_of_one; ++i)
+    ASSERT_EQ(greedy.read().elements.size(), 2U);
+  EXPECT_THAT(greedy.ask("SESSION OPEN 1000"),
+              StartsWith("-ERR this connection has opened too many sessions: at most 1000"));
+  EXPECT_EQ(caller().call("SESSION OPEN 1000").elements.size(), 2U);
+  EXPECT_TRUE(eventually([&] { return greedy.call("SESSION OPEN 1000").elements.size() == 2; }));
 }
 
 // A user name and a password are what every library sends on every connection that it makes.

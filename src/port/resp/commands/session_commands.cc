@@ -28,10 +28,13 @@ void open(Connection& connection, Arguments arguments) {
   if (clients.leases().size() >= Leases::most)
     return out.error(
         "ERR", "this node has too many open sessions: at most " + std::to_string(Leases::most));
+  if (clients.leases().opened_by(connection.id()) >= Leases::most_of_one)
+    return out.error("ERR", "this connection has opened too many sessions: at most " +
+                                std::to_string(Leases::most_of_one));
   auto& session = clients.make_session();
   session.set_origin(connection.from());
   session.set_name(connection.session().name());
-  const auto& lease = clients.leases().open(session, *ttl);
+  const auto& lease = clients.leases().open(session, connection.id(), *ttl);
   out.array(2);
   out.bulk(lease.id);
   out.bulk(lease.secret);
@@ -100,10 +103,11 @@ void session(Connection& connection, Arguments arguments) {
     void (*run)(Connection&, Arguments);
     std::size_t least, most;
   };
-  constexpr std::array kinds = {Kind{"OPEN", open, 3, 3},         Kind{"JOIN", join, 4, 4},
-                                Kind{"KEEP", keep, 2, 3},         Kind{"CLOSE", close, 2, 2},
-                                Kind{"INFO", information, 2, 2},  Kind{"INHERIT", inherit, 2, 2},
-                                Kind{"BEQUEATH", bequeath, 4, 4}, Kind{"HELD", held, 2, 2}};
+  constexpr std::array kinds = {
+      Kind{"OPEN", open, 3, 3},         Kind{"JOIN", join, 4, 4},
+      Kind{"KEEP", keep, 2, 3},         Kind{"CLOSE", close, 2, 2},
+      Kind{"INFO", information, 2, 2},  Kind{"INHERIT", inherit, 2, 2},
+      Kind{"BEQUEATH", bequeath, 4, 4}, Kind{"HELD", held, 3, any_number}};
   for (const auto& kind : kinds)
     if (same(arguments[1], kind.name) && arguments.size() >= kind.least &&
         arguments.size() <= kind.most)
@@ -111,7 +115,7 @@ void session(Connection& connection, Arguments arguments) {
   connection.reply().error("ERR",
                            "unknown SESSION subcommand or wrong number of arguments: there are "
                            "OPEN ms, JOIN id secret, KEEP [ms], CLOSE, INFO, INHERIT, "
-                           "BEQUEATH node ticket and HELD");
+                           "BEQUEATH node ticket and HELD name ...");
 }
 
 // ---- subscriptions
@@ -177,8 +181,9 @@ void punsubscribe(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"SESSION", session, 2, 4,
-            "SESSION OPEN ms|JOIN id secret|KEEP [ms]|CLOSE|INFO|INHERIT|BEQUEATH node ticket|HELD",
+    Command{"SESSION", session, 2, any_number,
+            "SESSION OPEN ms|JOIN id secret|KEEP [ms]|CLOSE|INFO|INHERIT|BEQUEATH node ticket|"
+            "HELD name ...",
             "turno", "Sessions that are no connections: any connection can speak for one"},
     Command{"SUBSCRIBE", subscribe, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
             "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:draining"},
