@@ -113,6 +113,7 @@ TEST_F(ClusterCommands, TellWhoHoldsAndWhoWaits) {
   EXPECT_EQ(up.at("algorithm"), "naimi-trehel");
   EXPECT_EQ(up.at("started").as_array(), (json::array{"node-1", "node-2", "node-3"}));
   EXPECT_EQ(up.at("members").as_array().size(), 3U);
+  EXPECT_EQ(here({"members", "--names"}).output, "node-1\nnode-2\nnode-3\n");
   EXPECT_THAT(contents("cluster/logs/node-2.log"), HasSubstr("listens for clients"));
 
   EXPECT_EQ(here({"locks"}).output, "No lock is held.\n");

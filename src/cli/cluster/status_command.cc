@@ -26,11 +26,19 @@ namespace {
 
 using std::chrono::milliseconds;
 
-int members(const AskOptions& options) {
+struct MembersQuestion : AskOptions {
+  bool names = false;
+};
+
+int members(const MembersQuestion& options) {
   auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
   const auto members = query->members();
   if (!members) return complain(members.error());
+  if (options.names) {
+    for (const auto& member : *members) fmt::print("{}\n", printable(member.name));
+    return 0;
+  }
   if (!options.json) {
     fmt::print("{}", members_table(*members));
     return 0;
@@ -229,25 +237,25 @@ int status(const AskOptions& options) {
   return complete ? 0 : exit_incomplete;
 }
 
-void add(Command app, Job& job, const char* name, const char* title, const char* example,
-         int (*run)(const AskOptions&)) {
-  auto command = app.add_subcommand(name, title);
-  auto options = std::make_shared<AskOptions>();
-  options->add_to(command);
-  command.footer(std::string("\nExample:\n  ") + example + "\n");
-  command.callback([&job, options, run] { job = [options, run] { return run(*options); }; });
-}
-
 }  // namespace
 
 void add_status(Command app, Job& job) {
-  add(app, job, "status", "Show the cluster: its nodes, whether they answer, what they hold",
-      "turno status --json", status);
+  auto command = app.add_subcommand(
+      "status", "Show the cluster: its nodes, whether they answer, what they hold");
+  auto options = std::make_shared<AskOptions>();
+  options->add_to(command);
+  command.footer("\nExample:\n  turno status --json\n");
+  command.callback([&job, options] { job = [options] { return status(*options); }; });
 }
 
 void add_members(Command app, Job& job) {
-  add(app, job, "members", "List the nodes of the cluster and where they listen",
-      "turno members --node 127.0.0.1:7000", members);
+  auto command =
+      app.add_subcommand("members", "List the nodes of the cluster and where they listen");
+  auto options = std::make_shared<MembersQuestion>();
+  options->add_to(command);
+  command.add_flag("--names", options->names, "Print the names only, one a line");
+  command.footer("\nExample:\n  turno members --node 127.0.0.1:7000\n");
+  command.callback([&job, options] { job = [options] { return members(*options); }; });
 }
 
 }  // namespace turno::cli

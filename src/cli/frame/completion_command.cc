@@ -27,8 +27,11 @@ struct Words {
 bool begins_with_an_algorithm(const std::string& command) {
   return command == "sim" || command == "check";
 }
-bool begins_with_a_lock(const std::string& command) {
-  return command == "why" || command == "waiters" || command == "lock";
+// What lists the names that a command can begin with, empty if there is nothing to list.
+std::string names_for(const std::string& command) {
+  if (command == "why" || command == "waiters" || command == "lock") return "locks --names";
+  if (command == "drain") return "members --names";
+  return {};
 }
 
 void add_options(Command command, Of& of) {
@@ -80,23 +83,23 @@ void print_bash(const Words& words) {
   std::string name = words.program;
   for (auto& c : name)
     if (c == '-') c = '_';
-  fmt::print("_{}() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words= valued= locks= lock\n",
+  fmt::print("_{}() {{\n  local word=${{COMP_WORDS[COMP_CWORD]}} words= valued= names= name\n",
              name);
   fmt::print("  local before=${{COMP_WORDS[COMP_CWORD-1]}}\n");
   fmt::print("  if [ \"$COMP_CWORD\" -eq 1 ]; then words=\"{}--help --version\"; else\n",
              words.commands);
   fmt::print("  case ${{COMP_WORDS[1]}} in\n");
   for (const auto& [command, of] : words.of)
-    fmt::print("    {}) words=\"{}\" valued=\" {}\"{} ;;\n", command, of.words, of.valued,
-               begins_with_a_lock(command) ? " locks=1" : "");
+    fmt::print("    {}) words=\"{}\" valued=\" {}\" names=\"{}\" ;;\n", command, of.words,
+               of.valued, names_for(command));
   fmt::print("  esac; fi\n  case $before in\n");
   fmt::print("    --algorithm|-a) words=\"{}\" ;;\n", words.algorithms);
-  fmt::print("    -*) case $valued in *\" $before \"*) words= locks= ;; esac ;;\n  esac\n");
+  fmt::print("    -*) case $valued in *\" $before \"*) words= names= ;; esac ;;\n  esac\n");
   fmt::print("  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n");
   // Anybody names locks: a name is never expanded, as `compgen -W` would.
-  fmt::print("  [ \"$locks\" ] && while IFS= read -r lock; do\n");
-  fmt::print("    case $lock in \"$word\"*) COMPREPLY+=(\"$(printf %q \"$lock\")\") ;; esac\n");
-  fmt::print("  done < <({} locks --names 2>/dev/null)\n}}\n", words.program);
+  fmt::print("  [ \"$names\" ] && while IFS= read -r name; do\n");
+  fmt::print("    case $name in \"$word\"*) COMPREPLY+=(\"$(printf %q \"$name\")\") ;; esac\n");
+  fmt::print("  done < <({} $names 2>/dev/null)\n}}\n", words.program);
   fmt::print("complete -o default -F _{} {}\n", name, words.program);
 }
 
@@ -118,8 +121,8 @@ void print_fish(const Words& words) {
                          option ? word.substr(2) : word));
       }
     }
-    if (begins_with_a_lock(command))
-      line(fmt::format("-a '({} locks --names 2>/dev/null)'", program));
+    if (const auto names = names_for(command); !names.empty())
+      line(fmt::format("-a '({} {} 2>/dev/null)'", program, names));
   }
 }
 

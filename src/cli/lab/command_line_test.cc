@@ -416,8 +416,12 @@ COMP_WORDS=(turno up --de); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno up -a nxr-); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno up --dir nxr-); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno sim --delay ''); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
-turno() { [ "$*" = "locks --names" ] && printf '%s\n' backup 'ba$(echo boo)' 'ba *' nightly; }
+turno() {
+  [ "$*" = "locks --names" ] && printf '%s\n' backup 'ba$(echo boo)' 'ba *' nightly
+  [ "$*" = "members --names" ] && printf '%s\n' node-1 node-2 other
+}
 COMP_WORDS=(turno why ba); COMP_CWORD=2; _turno; printf '%s|' "${COMPREPLY[@]}"
+COMP_WORDS=(turno drain no); COMP_CWORD=2; _turno; printf '%s|' "${COMPREPLY[@]}"
 )";
   auto* pipe = ::popen(("bash " + (scratch / "c.bash")).c_str(), "r");
   std::array<char, 256> buffer{};
@@ -425,7 +429,7 @@ COMP_WORDS=(turno why ba); COMP_CWORD=2; _turno; printf '%s|' "${COMPREPLY[@]}"
   EXPECT_EQ(::pclose(pipe), 0);
   EXPECT_EQ(std::string(buffer.data(), got),
             "nxr-b nxr-bh\n--topology\nshared-file\n--detach\nnxr-b nxr-bh\n\n\n"
-            "backup|ba\\$\\(echo\\ boo\\)|ba\\ \\*|");
+            "backup|ba\\$\\(echo\\ boo\\)|ba\\ \\*|node-1|node-2|");
 }
 
 }  // namespace
