@@ -71,6 +71,7 @@ turno_room_test(cluster turno_cluster turno_check turno_sim turno_quorum)
 turno_room_test(registry turno_registry)
 # Recovery takes long to compile: cluster_test has the algorithms that the list calls quick, and
 # recovery_test has all and is for check-deep.
+set_source_files_properties(${recovery_sources} ${quick_recovery_sources} PROPERTIES COMPILE_OPTIONS "${quickly}")
 add_library(recovery OBJECT EXCLUDE_FROM_ALL ${recovery_sources})
 add_library(quick_recovery OBJECT EXCLUDE_FROM_ALL ${quick_recovery_sources})
 foreach(library recovery quick_recovery)
