@@ -78,6 +78,42 @@ constexpr std::array all = {
     Canary{.name = "token-kept",
            .flaw = "who hands the token over has it still",
            .kind = Kind::departure},
+    Canary{.name = "permits-all-replies",
+           .flaw = "of a semaphore: one answer may be missing",
+           .kind = Kind::departure,
+           .permits = 3,
+           .rule = "all-replies"},
+    Canary{.name = "permits-units",
+           .flaw = "of a semaphore: an answer does not say what is held",
+           .kind = Kind::departure,
+           .permits = 3,
+           .rule = "units"},
+    Canary{.name = "permits-clock",
+           .flaw = "of a semaphore: the clock does not follow requests",
+           .kind = Kind::departure,
+           .permits = 3,
+           .rule = "clock"},
+    Canary{.name = "permits-freed",
+           .flaw = "of a semaphore: releases are not told",
+           .kind = Kind::departure,
+           .permits = 3,
+           .rule = "freed"},
+    Canary{.name = "permits-escrow",
+           .flaw = "what the dead may have had of a semaphore is given away at once",
+           .permits = 3,
+           .rule = "escrow"},
+    Canary{.name = "permits-all-reports",
+           .flaw = "the home of a semaphore does not wait for all reports",
+           .permits = 3,
+           .rule = "all-reports"},
+    Canary{.name = "permits-fence-epoch",
+           .flaw = "fences of a new view begin where the first one's did",
+           .permits = 3,
+           .rule = "fence-epoch"},
+    Canary{.name = "permits-giving-back",
+           .flaw = "a request for permits that nobody waits for any more goes on",
+           .permits = 3,
+           .rule = "giving-back"},
     Canary{.name = "last-father",
            .algorithm = "nxr-b",
            .flaw = "two nodes starve a third",
@@ -90,8 +126,12 @@ constexpr std::array all = {
 std::span<const Canary> canaries() { return all; }
 
 Report look_for(const Canary& canary, Options options) {
-  (canary.kind == Kind::rule ? options.node.without : options.node.departure) = canary.name;
+  auto& flaw = canary.kind == Kind::rule ? options.node.without
+               : canary.permits > 0      ? options.node.semaphore_departure
+                                         : options.node.departure;
+  flaw = canary.rule.empty() ? canary.name : canary.rule;
   options.node.algorithm = canary.algorithm;
+  options.permits = canary.permits;
   const auto* play = play_named(canary.play);
   if (play == nullptr && !canary.play.empty()) return {.misplayed = "there is no such play"};
   options.until_complaint = true;

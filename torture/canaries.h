@@ -9,10 +9,13 @@
 namespace turno::torture {
 
 struct Canary {
-  std::string_view name;  // of a rule of recovery, or of a wrong version of the algorithm
+  std::string_view name;
   std::string_view algorithm = "nxr-bh";  // with which it is shown
   std::string_view flaw;
   enum class Kind : std::uint8_t { rule, departure } kind = Kind::rule;
+  std::uint32_t permits = 0;  // it is shown by semaphores with so many; 0: by locks
+  // Which one of these it is, if its name does not say it.
+  std::string_view rule = {};
   // The directed run that shows it (plays.h).
   std::string_view play = {};
   // Empty, or why real processes do not show it.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -84,9 +85,17 @@ class Life {
         // For ever; but a run ends, and a node may be stopped.
         request.timeout = 20s;
     }
+    if (options_.permits > 0 && random_.below(2) == 0)
+      request.permits = 1 + static_cast<std::uint32_t>(random_.below(options_.permits));
     if (random_.below(10) == 0) request.ttl = std::chrono::milliseconds(1 + random_.below(30));
     const bool keep = hold(some_lock(), request, stop.get_token());
     if (!keep) client_.reset();
+  }
+
+  tl::expected<Grant, Error> acquire(const std::string& name, const Request& request,
+                                     const std::stop_token& stop) {
+    if (options_.permits == 0) return client_->acquire(name, request, stop);
+    return Semaphore(*client_, name, options_.permits).acquire(request, stop);
   }
 
   // False: the session is to be ended abruptly.
@@ -95,7 +104,7 @@ class Life {
     const auto node = records_.node.load();
     records_.wanted = lock;
     records_.waits_since = asked;
-    auto grant = client_->acquire("torture-" + std::to_string(lock), request, stop);
+    auto grant = acquire("torture-" + std::to_string(lock), request, stop);
     const auto granted = now_ns();
     records_.waits_since = 0;
     note_node();
@@ -105,27 +114,34 @@ class Life {
       return refused(grant.error());
     }
     ++grants_;
+    auto permits = grant->permits();
+    if (options_.permits == 0) permits = {0};
     const auto at = records_.count.load();
-    if (at == Records::most) return true;
-    auto& record = records_.holds[at];
-    record = {.client = options_.number,
-              .lock = lock,
-              .fence = grant->fence(),
-              .asked = asked,
-              .granted = granted,
-              .node = records_.node};
-    if (request.ttl) record.expires = asked + ns(*request.ttl);
-    records_.count.store(at + 1, std::memory_order_release);
-    use(*grant, record, request);
+    if (at + permits.size() > Records::most) return true;
+    const std::span records(records_.holds + at, permits.size());
+    for (std::size_t i = 0; i < permits.size(); ++i) {
+      records[i] = {.client = options_.number,
+                    .lock = lock,
+                    .permit = permits[i],
+                    .fence = grant->fence(),
+                    .asked = asked,
+                    .granted = granted,
+                    .node = records_.node};
+      if (request.ttl) records[i].expires = asked + ns(*request.ttl);
+    }
+    records_.count.store(at + static_cast<std::uint32_t>(permits.size()),
+                         std::memory_order_release);
+    use(*grant, records, request);
     return random_.below(50) != 0;  // sometimes the session ends with the lock held
   }
 
   // Until it is over, or is not needed any more.
-  void use(Grant& grant, Hold& record, const Request& request) {
-    std::atomic_ref<std::int64_t> ended(record.ended);
+  void use(Grant& grant, std::span<Hold> records, const Request& request) {
     const auto end = [&] {
-      std::int64_t open = 0;
-      ended.compare_exchange_strong(open, now_ns());
+      for (auto& record : records) {
+        std::int64_t open = 0;
+        std::atomic_ref<std::int64_t>(record.ended).compare_exchange_strong(open, now_ns());
+      }
     };
     const std::stop_callback loss(grant.lost_token(), [&] {
       end();
@@ -139,7 +155,8 @@ class Life {
     if (request.ttl && random_.below(2) == 0) {
       const auto before = now_ns();
       if (grant.renew(*request.ttl)) {
-        std::atomic_ref<std::int64_t>(record.expires).store(before + ns(*request.ttl));
+        for (auto& record : records)
+          std::atomic_ref<std::int64_t>(record.expires).store(before + ns(*request.ttl));
         ++records_.renewed;
         std::this_thread::sleep_for(time);
       }
@@ -192,7 +209,11 @@ class Life {
       const auto before = grants_;
       while (grants_ == before && now_ns() < deadline) {
         if (!connected()) continue;
-        if (!hold(lock, {.timeout = options_.last_patience}, {})) client_.reset();
+        // All permits: none has got lost.
+        if (!hold(lock,
+                  {.timeout = options_.last_patience, .permits = std::max(1U, options_.permits)},
+                  {}))
+          client_.reset();
       }
       if (grants_ == before) {
         std::snprintf(records_.last_error, sizeof records_.last_error,

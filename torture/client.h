@@ -12,6 +12,7 @@ struct ClientOptions {
   std::uint32_t number = 0;
   std::uint64_t seed = 1;
   std::uint32_t locks = 200, hot_locks = 3;  // half of the requests are for the hot ones
+  std::uint32_t permits = 0;                 // they are semaphores with so many; 0: locks
   // One in so many holds is a long one.
   std::uint32_t long_holds = 20;
   std::chrono::microseconds longest_hold{2000}, longest_long_hold{60'000};

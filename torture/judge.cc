@@ -61,9 +61,11 @@ class Judge {
     auto& holds = story_.holds;
     // Who hears of its grant when that is over does not use it.
     std::erase_if(holds, [&](const Hold& hold) { return hold.granted >= promised(hold); });
+    std::ranges::sort(
+        holds, {}, [](const Hold& hold) { return std::tie(hold.lock, hold.permit, hold.granted); });
+    judge_exclusion();
     std::ranges::sort(holds, {},
                       [](const Hold& hold) { return std::tie(hold.lock, hold.granted); });
-    judge_exclusion();
     judge_waits();
     return std::move(verdict_);
   }
@@ -80,10 +82,12 @@ class Judge {
   }
 
   void judge_exclusion() {
-    const Hold* last = nullptr;     // of the same lock, the last grant
+    const Hold* last = nullptr;     // of the same permit, the last grant
     const Hold* longest = nullptr;  // and who believes longest
     for (const auto& hold : story_.holds) {
-      const bool first = last == nullptr || last->lock != hold.lock;
+      if (hold.permit >= story_.permits)
+        complain(hold, "there is no permit " + std::to_string(hold.permit) + ": " + told(hold));
+      const bool first = last == nullptr || last->lock != hold.lock || last->permit != hold.permit;
       if (first) longest = nullptr;
       if (!first && last->client != hold.client) ++verdict_.hand_overs;
       if (longest != nullptr) judge_overlap(*longest, hold);

@@ -5,6 +5,8 @@
 //     it from its grant to its release, or to its knowledge of the loss. RENEW that answers 1 is
 //     belief.
 //   - Fences of a lock only grow.
+//   - Of a semaphore the same holds for each permit, and there are no others than it has: so there
+//     are never more inside than may be.
 //   - Patience: nobody that lives waits for long, not counted what the torture excuses.
 //   - Fairness: nobody that lives is overtaken very often while it waits.
 #pragma once
@@ -19,12 +21,14 @@ namespace turno::torture {
 inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::uint32_t no_client = std::numeric_limits<std::uint32_t>::max();
 
-// One hold of one lock, in nanoseconds of one clock for all processes. `granted` is taken after the
-// lock was granted, `ended` before it was released (or when its loss was noticed, or before the
-// client was killed): if these overlap, the holds themselves did.
+// One hold of one lock, or of one permit of a semaphore, in nanoseconds of one clock for all
+// processes. `granted` is taken after the lock was granted, `ended` before it was released (or when
+// its loss was noticed, or before the client was killed): if these overlap, the holds themselves
+// did.
 struct Hold {
   std::uint32_t client = 0;
-  std::uint32_t lock = 0;
+  std::uint32_t lock = 0;    // or the semaphore
+  std::uint32_t permit = 0;  // of a semaphore
   std::uint64_t fence = 0;
   std::int64_t asked = 0, granted = 0;
   std::int64_t ended = 0;  // 0: not yet
@@ -57,6 +61,7 @@ struct Story {
   std::vector<Wait> waits;
   std::vector<Fate> nodes;  // by Hold::node; those that are not here live
   std::vector<Stop> stops;
+  std::uint32_t permits = 1;  // that each semaphore has; a lock is one permit
   // For so long after its node was killed, a client's lock is kept for it.
   std::int64_t lock_delay = 0;
   // Of a wait, not counted the time in which anybody was stopped, or a lock delay went on.

@@ -42,6 +42,26 @@ TEST(Judge, SeesAFenceThatDoesNotGrow) {
                      "went back"));
 }
 
+TEST(Judge, SeesAPermitThatTwoHaveOrThatThereIsNot) {
+  const auto judge_permits = [](std::vector<Hold> holds) {
+    return judge({.holds = std::move(holds), .permits = 2});
+  };
+  EXPECT_TRUE(judge_permits({{.client = 0, .permit = 0, .fence = 5, .granted = 10, .ended = 50},
+                             {.client = 1, .permit = 1, .fence = 4, .granted = 20, .ended = 30}})
+                  .violations.empty());
+  EXPECT_TRUE(
+      says(judge_permits({{.client = 0, .permit = 1, .fence = 1, .granted = 10, .ended = 50},
+                          {.client = 2, .permit = 0, .fence = 2, .granted = 11, .ended = 12},
+                          {.client = 1, .permit = 1, .fence = 3, .granted = 20, .ended = 30}}),
+           "at once"));
+  EXPECT_TRUE(
+      says(judge_permits({{.client = 0, .permit = 1, .fence = 3, .granted = 10, .ended = 15},
+                          {.client = 1, .permit = 1, .fence = 2, .granted = 20, .ended = 30}}),
+           "went back"));
+  EXPECT_TRUE(says(judge_permits({{.permit = 2, .fence = 1, .granted = 10, .ended = 15}}),
+                   "there is no permit 2"));
+}
+
 // While a run goes on.
 TEST(Judge, DoesNotGuessTheEndOfAHold) {
   EXPECT_TRUE(judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 0},

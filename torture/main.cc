@@ -19,15 +19,16 @@ namespace turno::torture {
 namespace {
 
 int tell(const Report& report, const Options& options) {
-  fmt::print("{}: {}\n", options.node.algorithm, report.summary);
+  const auto what = options.permits == 0 ? options.node.algorithm
+                                         : fmt::format("semaphores of {} permits", options.permits);
+  fmt::print("{}: {}\n", what, report.summary);
   if (!report.misplayed.empty()) {
     fmt::print(stderr, "it could not be played: {}\n", report.misplayed);
     return 1;
   }
   constexpr std::size_t most = 20;
   for (std::size_t i = 0; i < std::min(most, report.complaints.size()); ++i)
-    fmt::print(stderr, "{} (seed {}): {}\n", options.node.algorithm, options.seed,
-               report.complaints[i]);
+    fmt::print(stderr, "{} (seed {}): {}\n", what, options.seed, report.complaints[i]);
   if (report.complaints.size() > most)
     fmt::print(stderr, "and {} more\n", report.complaints.size() - most);
   return report.complaints.empty() ? 0 : 1;
@@ -106,6 +107,8 @@ int run(int argc, char** argv) {
   app.add_option("--nodes", options.nodes)->capture_default_str();
   app.add_option("--clients", options.clients)->capture_default_str();
   app.add_option("--locks", options.locks)->capture_default_str();
+  app.add_option("--permits", options.permits,
+                 "They are semaphores, and each has so many permits (default: locks)");
   auto* seconds = app.add_option("--seconds", options.seconds)->capture_default_str();
   app.add_option("--seed", options.seed)->capture_default_str();
   app.add_option("--slack", options.slack, "How many times slower than usual all is");

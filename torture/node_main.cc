@@ -62,6 +62,15 @@ bool depart(std::string_view name, turno::node::Settings& settings) {
   return found != all.end();
 }
 
+// The same of the algorithm of semaphores.
+bool depart_semaphores(std::string_view name, turno::node::Settings& settings) {
+  const auto engine = turno::table::make_pool_engine();
+  const auto all = engine->departures();
+  const auto found = std::ranges::find(all, name, &turno::Departure::name);
+  settings.semaphore_departure = static_cast<std::uint8_t>(found - all.begin() + 1);
+  return found != all.end();
+}
+
 // "n2:400:150": frames to n2 take 400 ms, and arrive 150 ms after each other. False: it is not so.
 bool slow_down(const std::string& line, turno::node::Settings& settings) {
   std::istringstream in(line);
@@ -78,7 +87,7 @@ bool slow_down(const std::string& line, turno::node::Settings& settings) {
 
 int main(int argc, char** argv) {
   turno::node::Settings settings;
-  std::string log_level = "warning", without, departure;
+  std::string log_level = "warning", without, departure, semaphore_departure;
   std::vector<std::string> lines;
   std::uint64_t lock_delay = 500, idle = 200;
   bool not_eager = false;
@@ -92,6 +101,8 @@ int main(int argc, char** argv) {
   node->add_option("--log-level", log_level);
   node->add_option("--without", without, "A rule of recovery that is left out");
   node->add_option("--departure", departure, "A wrong version of the algorithm");
+  node->add_option("--semaphore-departure", semaphore_departure,
+                   "A wrong version of the algorithm of semaphores");
   node->add_option("--line", lines, "NAME:LATENCY:SPACING of frames to a peer, ms");
   node->add_flag("--not-eager", not_eager, "It does not ask ahead for users that come back");
   CLI11_PARSE(app, argc, argv);
@@ -104,6 +115,10 @@ int main(int argc, char** argv) {
   }
   if (!departure.empty() && !depart(departure, settings)) {
     fmt::print(stderr, "{} has no wrong version '{}'\n", settings.algorithm, departure);
+    return 64;
+  }
+  if (!semaphore_departure.empty() && !depart_semaphores(semaphore_departure, settings)) {
+    fmt::print(stderr, "semaphores have no wrong version '{}'\n", semaphore_departure);
     return 64;
   }
   for (const auto& line : lines) {

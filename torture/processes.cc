@@ -70,6 +70,8 @@ Process start_node(const NodeOptions& options, const std::string& name) {
       "--log-level",  options.log_level};
   if (!options.without.empty()) words.insert(words.end(), {"--without", options.without});
   if (!options.departure.empty()) words.insert(words.end(), {"--departure", options.departure});
+  if (!options.semaphore_departure.empty())
+    words.insert(words.end(), {"--semaphore-departure", options.semaphore_departure});
   if (!options.eager) words.emplace_back("--not-eager");
   for (const auto& line : options.lines)
     if (line.from == name)

@@ -45,8 +45,8 @@ struct NodeOptions {
   std::chrono::milliseconds idle{200};
   std::string log_level = "warning";
   // These are of torture-node alone.
-  std::string without, departure;  // a canary; empty: none
-  std::vector<Line> lines;         // that are not as fast as they can be
+  std::string without, departure, semaphore_departure;  // a canary; empty: none
+  std::vector<Line> lines;                              // that are not as fast as they can be
   bool eager = true;
 };
 

@@ -60,6 +60,7 @@ class Run {
     const ClientOptions options{.number = next_client_++,
                                 .seed = random_.below(1'000'000),
                                 .locks = options_.locks,
+                                .permits = options_.permits,
                                 .part = part,
                                 .parts = options_.clients,
                                 .last_patience = longest_wait() + options_.node.lock_delay};
@@ -205,6 +206,7 @@ class Run {
     story.nodes = cluster_.fates();
     story.stops = cluster_.stops();
     story.stops.insert(story.stops.end(), client_stops_.begin(), client_stops_.end());
+    story.permits = std::max(1U, options_.permits);
     story.lock_delay = std::chrono::nanoseconds(options_.node.lock_delay).count();
     story.longest_wait = std::chrono::nanoseconds(longest_wait()).count();
     story.most_overtakings = most_overtakings;

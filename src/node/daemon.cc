@@ -185,9 +185,10 @@ tl::expected<void, std::string> Daemon::join() {
                                                           .rules = settings_.rules,
                                                           .departure = settings_.departure},
                                        lost_, [this](Clock::time_point at) { wake(at); });
-  semaphores_ = std::make_unique<PoolTable>(table::make_pool_engine(),
-                                            PoolTable::Options{.rules = settings_.rules}, lost_,
-                                            [this](Clock::time_point at) { wake(at); });
+  semaphores_ = std::make_unique<PoolTable>(
+      table::make_pool_engine(),
+      PoolTable::Options{.rules = settings_.rules, .departure = settings_.semaphore_departure},
+      lost_, [this](Clock::time_point at) { wake(at); });
   peers_->introduce({.id = self_.id, .key = view->key});
   adopt(*view);
   keeper_ = std::make_unique<Keeper>(

@@ -49,7 +49,7 @@ struct Settings {
   // For tests: of frames to a peer; how desks behave; wrong versions of the algorithm.
   std::map<std::string, std::chrono::milliseconds> spacing;
   cluster::Rules rules{};
-  std::uint8_t departure = 0;
+  std::uint8_t departure = 0, semaphore_departure = 0;
   std::unique_ptr<table::LockEngine> (*make_engine)(std::string_view algorithm) =
       table::make_engine;
 };
