@@ -67,7 +67,10 @@ void Scene::lose_clients(std::uint32_t node) {
     if (part.node == node) part.speaker.reset();
 }
 
-void Scene::ask(std::uint32_t client) { lock(client, {"LOCK", name_, "ASYNC"}); }
+void Scene::ask(std::uint32_t client) {
+  if (scenery_.semaphore) return lock(client, {"PERMIT", name_, "OF", "1", "ASYNC"});
+  lock(client, {"LOCK", name_, "ASYNC"});
+}
 void Scene::attempt(std::uint32_t client) {
   lock(client, {"LOCK", name_, "TIMEOUT", "0", "ASYNC"});
 }
@@ -89,7 +92,7 @@ void Scene::leave(std::uint32_t client) {
   auto& part = parts_[client];
   holds_[*part.hold].ended = now_ns();
   part.hold.reset();
-  command(client, {"UNLOCK", name_});
+  command(client, {scenery_.semaphore ? "RELEASE" : "UNLOCK", name_});
 }
 
 void Scene::wait_for(std::uint32_t client) {
@@ -118,9 +121,11 @@ void Scene::note(std::uint32_t client, const wire::Reply& push) {
   auto& part = parts_[client];
   if (push.kind != wire::Reply::Kind::push || push.elements.size() < 3) return;
   if (push.elements[0].text == "granted" && push.elements.size() == 4) {
+    const auto* fence = &push.elements[3];
+    if (scenery_.semaphore) fence = &fence->elements.at(0).elements.at(1);  // of its one permit
     part.hold = holds_.size();
     holds_.push_back({.client = client,
-                      .fence = static_cast<std::uint64_t>(push.elements[3].integer),
+                      .fence = static_cast<std::uint64_t>(fence->integer),
                       .asked = part.asked,
                       .granted = now_ns(),
                       .node = part.node});

@@ -24,7 +24,8 @@ struct Scenery {
   std::vector<std::uint32_t> second_clients{};  // at these nodes; numbered after all first ones
   std::chrono::milliseconds idle{60'000};       // nothing that is stuck is mended by forgetting it
   std::chrono::milliseconds lock_delay{200};
-  bool eager = true;  // members ask ahead for users that come back
+  bool semaphore = false;  // of one permit, instead of a lock
+  bool eager = true;       // members ask ahead for users that come back
   // How often others may go first, and how long those who wait may take when nobody is in their
   // way, beside what the lines take.
   std::uint64_t most_overtakings = std::numeric_limits<std::uint64_t>::max();
