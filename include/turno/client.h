@@ -24,8 +24,8 @@
 
 namespace turno {
 
-// Who holds a lock, as the node sees it. If `kept_for` or `told_by` is not empty no session is
-// known to hold it, and there is no session, client or fence.
+// Who holds a lock or leads an election, as the node sees it. If `kept_for` or `told_by` is not
+// empty no session is known to hold it, and there is no session, client or fence.
 struct Holder {
   std::string node;
   std::string session;
@@ -34,6 +34,8 @@ struct Holder {
   std::chrono::milliseconds held{0};
   std::uint64_t waiting = 0;  // how many wait for it
   std::string from = {};      // where it is: an address, or "unix:pid=7,user=alice"
+  std::string kind = {};      // lock, semaphore or election
+  std::string value = {};     // of a leader; its term is the fence
   std::uint64_t in_use = 0;   // permits of a semaphore: then there is no single holder
 
   std::string kept_for;  // nodes that died: their clients may still use it
@@ -100,11 +102,18 @@ class Client final : public Service {
   void catch_up(std::chrono::milliseconds longest);
   // Nothing if the lock is free. The node asks all others, so that it can take a while. If one of
   // them does not answer, and none of the others has the lock, the error is `unavailable`.
-  [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name);
+  // `kind`: lock, semaphore or election; empty: the first of these that somebody has or wants.
+  [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name,
+                                                               std::string_view kind = {});
 
   using Service::acquire;
   [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;
   [[nodiscard]] tl::expected<Lock, Error> open_semaphore(std::string_view name) override;
+  [[nodiscard]] tl::expected<Lock, Error> open_election(std::string_view name) override;
+  [[nodiscard]] tl::expected<std::optional<Leader>, Error> leader(
+      std::string_view election) override;
+  [[nodiscard]] tl::expected<std::unique_ptr<Observation>, Error> observe(
+      std::string_view election, LeaderChanged changed) override;
   [[nodiscard]] std::vector<std::uint32_t> permits(Hold hold) const override;
   void close(Lock lock) noexcept override;
   [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -46,6 +47,11 @@ class Node final : public Service {
   [[nodiscard]] const std::string& http_address() const noexcept;
 
   [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;
+  [[nodiscard]] tl::expected<Lock, Error> open_election(std::string_view name) override;
+  [[nodiscard]] tl::expected<std::optional<Leader>, Error> leader(
+      std::string_view election) override;
+  [[nodiscard]] tl::expected<std::unique_ptr<Observation>, Error> observe(
+      std::string_view election, LeaderChanged changed) override;
   void close(Lock lock) noexcept override;
   using Service::acquire;
   [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,

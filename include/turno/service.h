@@ -10,6 +10,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -30,6 +32,27 @@ struct Request {
   // Of a semaphore: how many permits are wanted, and how many it has. 0: as others have said.
   std::uint32_t permits = 1;
   std::uint32_t of = 0;
+  // Of an election: what the leader says of itself, at most 4096 bytes.
+  std::string value = {};
+};
+
+// Who leads an election.
+struct Leader {
+  std::uint64_t term = 0;
+  std::string value;   // the leader's own
+  std::string node;    // where it is
+  std::string client;  // its name, if it has one
+
+  bool operator==(const Leader&) const = default;
+};
+
+// Lasts until it is destroyed.
+class Observation {
+ public:
+  Observation() = default;
+  Observation(const Observation&) = delete;
+  Observation& operator=(const Observation&) = delete;
+  virtual ~Observation() = default;
 };
 
 class Service {
@@ -48,6 +71,14 @@ class Service {
   [[nodiscard]] virtual tl::expected<Lock, Error> open(std::string_view name) = 0;
   // The same for a semaphore, of which a service may have several grants at once.
   [[nodiscard]] virtual tl::expected<Lock, Error> open_semaphore(std::string_view name);
+  // The same to lead an election.
+  [[nodiscard]] virtual tl::expected<Lock, Error> open_election(std::string_view name);
+  // For Election, which says what is promised.
+  [[nodiscard]] virtual tl::expected<std::optional<Leader>, Error> leader(
+      std::string_view election);
+  using LeaderChanged = std::function<void(const std::optional<Leader>&)>;
+  [[nodiscard]] virtual tl::expected<std::unique_ptr<Observation>, Error> observe(
+      std::string_view election, LeaderChanged changed);
   // The lock may still be held: a grant does not need what it came from.
   virtual void close(Lock lock) noexcept = 0;
 
@@ -73,11 +104,28 @@ class Service {
   [[nodiscard]] virtual bool lost(Hold hold, std::uint64_t fence) const noexcept = 0;
   // Requested when the lock is lost (at once, if it already is). Never requested by a release.
   [[nodiscard]] virtual std::stop_token lost_token(Hold hold, std::uint64_t fence) = 0;
+
+ private:
+  static Error no_elections(std::string_view name);
 };
 
 inline tl::expected<Service::Lock, Error> Service::open_semaphore(std::string_view name) {
   return tl::unexpected(Error{Error::Code::invalid, "semaphore '" + std::string(name) +
                                                         "': this service offers locks only"});
+}
+inline tl::expected<Service::Lock, Error> Service::open_election(std::string_view name) {
+  return tl::unexpected(no_elections(name));
+}
+inline tl::expected<std::optional<Leader>, Error> Service::leader(std::string_view election) {
+  return tl::unexpected(no_elections(election));
+}
+inline tl::expected<std::unique_ptr<Observation>, Error> Service::observe(std::string_view election,
+                                                                          LeaderChanged) {
+  return tl::unexpected(no_elections(election));
+}
+inline Error Service::no_elections(std::string_view name) {
+  return {Error::Code::invalid,
+          "election '" + std::string(name) + "': this service offers no elections"};
 }
 
 }  // namespace turno

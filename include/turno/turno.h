@@ -2,6 +2,7 @@
 #pragma once
 
 #include "turno/client.h"
+#include "turno/election.h"
 #include "turno/error.h"
 #include "turno/grant.h"
 #include "turno/mutex.h"

@@ -19,13 +19,13 @@ Error refusal(const client::Place& place, const std::string& text, Error::Code o
   if (word == "UNAVAILABLE" || word == "LOADING" || word == "TRYAGAIN")
     otherwise = Error::Code::unavailable;
   const auto rest = is_word && text.size() > word.size() ? text.substr(word.size() + 1) : text;
-  return {otherwise, quoted(place.name, place.semaphore) + ": the node refuses: " + rest};
+  return {otherwise, quoted(place.name, place.thing) + ": the node refuses: " + rest};
 }
 
 // Of a lock its fence; of permits pairs of their numbers and fences.
 struct GrantedFence {
   std::uint64_t fence = 0;
-  bool semaphore = false;
+  client::Thing thing = client::Thing::lock;
   std::vector<std::uint32_t> permits;
 };
 bool read_grant(const wire::Reply& part, GrantedFence& granted) {
@@ -33,7 +33,7 @@ bool read_grant(const wire::Reply& part, GrantedFence& granted) {
     granted.fence = static_cast<std::uint64_t>(part.integer);
     return true;
   }
-  granted.semaphore = true;
+  granted.thing = client::Thing::semaphore;
   if (part.kind != wire::Reply::Kind::array || part.elements.empty()) return false;
   for (const auto& pair : part.elements) {
     const auto& both = pair.elements;
@@ -115,7 +115,7 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
   if (found != channel.places.end() && found->second->name != name) return false;
   const auto place = place_at(channel, parts[1].integer);
   if (place == nullptr) {
-    if (kind == "granted") give_back(channel, {name, granted.fence, granted.semaphore});
+    if (kind == "granted") give_back(channel, {name, granted.fence, granted.thing});
     return true;
   }
   if (kind == "granted") {
@@ -133,9 +133,12 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
 }
 
 // Null: nobody has that any more.
-Client::Session::Held* Client::Session::find_held(std::string_view name, std::uint64_t fence) {
+Client::Session::Held* Client::Session::find_held(std::string_view name, std::uint64_t fence,
+                                                  std::string_view thing) {
   for (auto& [key, lock] : names_)
-    if (lock.name == name && lock.held != nullptr && lock.held->fence == fence) return lock.held;
+    if (lock.name == name && lock.held != nullptr && lock.held->fence == fence &&
+        client::name(lock.thing) == thing)
+      return lock.held;
   return nullptr;
 }
 
@@ -143,10 +146,11 @@ bool Client::Session::on_lost(Channel& channel, const Reply& push) {
   const auto& parts = push.elements;
   if (parts.size() < 3 || !is_integer(parts[2])) return false;
   const auto fence = static_cast<std::uint64_t>(parts[2].integer);
+  const auto thing = parts.size() > 4 ? parts[4].text : std::string("lock");
   Lost lost;
   {
     const Guard guard(mutex_);
-    auto* held = find_held(parts[1].text, fence);
+    auto* held = find_held(parts[1].text, fence, thing);
     if (held == nullptr || held->channel.get() != &channel)
       return true;  // it was released while the news was on its way
     lose(*held, parts.size() > 3 ? parts[3].text : "the node took it back", lost);

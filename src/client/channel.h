@@ -3,6 +3,7 @@
 // of the session (client/session.h), which has the rules.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -32,11 +33,16 @@ struct Channel;
 struct Held;
 struct Place;
 
+// What is asked for: a lock, permits of a semaphore, to lead an election.
+enum class Thing : std::uint8_t { lock, semaphore, election };
+inline constexpr std::array<std::string_view, 3> thing_names = {"lock", "semaphore", "election"};
+inline std::string_view name(Thing thing) { return thing_names[static_cast<std::size_t>(thing)]; }
+
 // A lock, as long as somebody uses it.
 struct Named {
   std::string name;
+  Thing thing = Thing::lock;       // of a semaphore for one grant
   std::string key;                 // among all that are used
-  bool semaphore = false;          // or permits of one, for one grant
   std::size_t users = 0;           // who opened it, attempts and holds
   Held* held = nullptr;            // and not lost
   std::shared_ptr<Attempt> asked;  // whose turn it is: a node is to answer, or has to be found
@@ -85,8 +91,8 @@ struct Attempt {
 struct Place {
   std::shared_ptr<Attempt> attempt;  // none: given up, and what is granted is given back
   Channel* channel = nullptr;
-  std::string name;                    // of the lock
-  bool semaphore = false;              // or of that
+  std::string name;  // of the lock
+  Thing thing = Thing::lock;
   std::optional<std::int64_t> ticket;  // the node's number for it
   bool cancelling = false;             // CANCEL was sent
 };
@@ -96,7 +102,7 @@ struct Bequest {
   struct Release {
     std::string name;
     std::uint64_t fence = 0;
-    bool semaphore = false;
+    Thing thing = Thing::lock;
   };
 
   std::shared_ptr<Channel> heir;

@@ -3,9 +3,16 @@
 #include <utility>
 
 #include "client/holder.h"
+#include "client/observation.h"
 #include "client/session.h"
 
 namespace turno {
+
+namespace {
+
+Service::Lock opened(client::Named* lock) { return lock; }
+
+}  // namespace
 
 tl::expected<std::unique_ptr<Client>, Error> Client::connect(
     const std::vector<std::string>& addresses, Options options) {
@@ -31,18 +38,45 @@ void Client::catch_up(std::chrono::milliseconds longest) { session_->catch_up(lo
 
 Client::Identity Client::identity() const { return session_->identity(); }
 
-tl::expected<std::optional<Holder>, Error> Client::who(std::string_view name) {
-  const auto reply = session_->call({"WHO", name});
+tl::expected<std::optional<Holder>, Error> Client::who(std::string_view name,
+                                                       std::string_view kind) {
+  client::Connection::Arguments question{"WHO", name};
+  if (!kind.empty()) question.push_back(kind);
+  const auto reply = session_->call(question);
   if (!reply) return tl::unexpected(reply.error());
   return client::holder_from(*reply);
 }
 
 tl::expected<Service::Lock, Error> Client::open(std::string_view name) {
-  return session_->open(name).map([](Session::Named* lock) { return Lock{lock}; });
+  return session_->open(name, client::Thing::lock).map(opened);
 }
 
 tl::expected<Service::Lock, Error> Client::open_semaphore(std::string_view name) {
-  return session_->open_semaphore(name).map([](Session::Named* lock) { return Lock{lock}; });
+  return session_->open(name, client::Thing::semaphore).map(opened);
+}
+
+tl::expected<Service::Lock, Error> Client::open_election(std::string_view name) {
+  return session_->open(name, client::Thing::election).map(opened);
+}
+
+tl::expected<std::optional<Leader>, Error> Client::leader(std::string_view election) {
+  const auto reply = session_->call({"LEADER", election});
+  if (!reply) return tl::unexpected(reply.error());
+  return client::leader_from(*reply);
+}
+
+tl::expected<std::unique_ptr<Observation>, Error> Client::observe(std::string_view election,
+                                                                  LeaderChanged changed) {
+  const auto& options = session_->options();
+  auto observer = std::make_unique<client::ElectionObserver>(
+      std::string(election), std::move(changed),
+      [session = session_.get()](const auto& silent, const auto& stop) {
+        return session->find_node(silent, stop);
+      },
+      client::ElectionObserver::Options{options.name, options.answer_timeout});
+  if (auto known = observer->wait(options.connect_timeout); !known)
+    return tl::unexpected(std::move(known.error()));
+  return observer;
 }
 
 std::vector<std::uint32_t> Client::permits(Hold hold) const {

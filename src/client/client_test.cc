@@ -81,11 +81,11 @@ TEST_F(Conversation, OptionsAreSaid) {
   auto grant = soon(result);
   ASSERT_TRUE(grant);
   auto renewed = std::async(std::launch::async, [&] { return grant->renew(milliseconds(900)); });
-  EXPECT_EQ(node.next(), "RENEW gate 900 42");
+  EXPECT_EQ(node.next(), "RENEW gate 900 42 lock");
   node.say(":1\r\n");
   EXPECT_TRUE(soon(renewed));
   renewed = std::async(std::launch::async, [&] { return grant->renew(milliseconds(900)); });
-  EXPECT_EQ(node.next(), "RENEW gate 900 42");
+  EXPECT_EQ(node.next(), "RENEW gate 900 42 lock");
   node.say(":0\r\n");
   EXPECT_EQ(soon(renewed).error().code, Code::lost);
   EXPECT_TRUE(grant->lost());
@@ -104,7 +104,7 @@ TEST_F(Conversation, ATimeoutNamesTheHolder) {
   auto result = acquire("gate", {.timeout = milliseconds(50)});
   EXPECT_THAT(node.next(), HasSubstr("LOCK gate ASYNC TIMEOUT "));
   node.say(":1\r\n" + timed_out("gate", 1));
-  EXPECT_EQ(node.next(), "WHO gate");
+  EXPECT_EQ(node.next(), "WHO gate lock");
   node.say("%4\r\n" + bulk("node") + bulk("n2") + bulk("session") + number(9) + bulk("client") +
            bulk("backup") + bulk("held_ms") + number(3210));
   const auto error = soon(result).error();
@@ -119,7 +119,7 @@ TEST_F(Conversation, ATimeoutNamesWhoDidNotAnswer) {
   auto result = acquire("gate", {.timeout = milliseconds(50)});
   EXPECT_THAT(node.next(), HasSubstr("LOCK gate ASYNC TIMEOUT "));
   node.say(":1\r\n" + timed_out("gate", 1));
-  EXPECT_EQ(node.next(), "WHO gate");
+  EXPECT_EQ(node.next(), "WHO gate lock");
   node.say("-INCOMPLETE nobody that answered holds 'gate'; n3 (pid 7, stopped) did not answer\r\n");
   EXPECT_EQ(soon(result).error().message,
             "lock 'gate' was not acquired within 50 ms; nobody that answered holds 'gate'; n3 (pid "
@@ -131,7 +131,7 @@ TEST_F(Conversation, ATimeoutTellsOfTheDeadAndOfTheSilent) {
     auto result = acquire("gate", {.timeout = milliseconds(50)});
     EXPECT_THAT(node.next(), HasSubstr("LOCK gate ASYNC TIMEOUT "));
     node.say(":1\r\n" + timed_out("gate", 1));
-    EXPECT_EQ(node.next(), "WHO gate");
+    EXPECT_EQ(node.next(), "WHO gate lock");
     node.say(answer);
     return soon(result).error().message;
   };
@@ -365,7 +365,7 @@ TEST_F(Conversation, ThreadsOfOneProgramQueueHere) {
   auto fourth = acquire("gate", {.timeout = milliseconds(30)});
   const auto tried = client->acquire("gate", {.timeout = milliseconds(0)});
   EXPECT_EQ(tried.error().code, Code::timeout);
-  EXPECT_EQ(node.next(), "WHO gate");  // the fourth gives up
+  EXPECT_EQ(node.next(), "WHO gate lock");  // the fourth gives up
   node.say("_\r\n");
   EXPECT_EQ(soon(fourth).error().code, Code::timeout);
   stop.request_stop();

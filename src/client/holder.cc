@@ -46,7 +46,9 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
     if (key == "session") holder.session = text_of(value);
     if (key == "client") holder.client = text_of(value);
     if (key == "from") holder.from = text_of(value);
-    if (key == "fence") holder.fence = number_of(value);
+    if (key == "fence" || key == "term") holder.fence = number_of(value);
+    if (key == "kind") holder.kind = text_of(value);
+    if (key == "value") holder.value = text_of(value);
     if (key == "waiting") holder.waiting = number_of(value);
     if (key == "held_ms" || key == "told_ms")
       holder.held = std::chrono::milliseconds(number_of(value));
@@ -56,6 +58,17 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
     if (key == "in_use") holder.in_use = number_of(value);
   }
   return holder;
+}
+
+tl::expected<std::optional<Leader>, Error> leader_from(const Reply& reply) {
+  const auto holder = holder_from(reply);
+  if (!holder) return tl::unexpected(holder.error());
+  // The clients of a node that died may still believe that they lead; nobody else does yet.
+  if (!*holder || (*holder)->fence == 0) return std::nullopt;
+  return Leader{.term = (*holder)->fence,
+                .value = (*holder)->value,
+                .node = (*holder)->node,
+                .client = (*holder)->client};
 }
 
 Client::Identity identity_from(const Reply& hello) {
@@ -83,7 +96,8 @@ std::string describe(const Holder& holder) {
     text = "perhaps held at node " + holder.node + ", which does not answer; it told " +
            holder.told_by + " so " + seconds(holder.held) + " ago";
   } else {
-    text = "held by node " + holder.node + ", session " + holder.session;
+    text = (holder.kind == "election" ? "led from node " : "held by node ") + holder.node +
+           ", session " + holder.session;
     if (!holder.client.empty()) text += " (" + holder.client + ")";
     text += ", for " + seconds(holder.held);
   }

@@ -33,7 +33,7 @@ std::vector<client::Held*> Client::Session::held_by(const Channel& channel, bool
   std::vector<Held*> all;
   for (auto& [_, lock] : names_)
     if (lock.held != nullptr && lock.held->channel.get() == &channel &&
-        lock.semaphore == semaphores)
+        (lock.thing == client::Thing::semaphore) == semaphores)
       all.push_back(lock.held);
   return all;
 }
@@ -245,12 +245,16 @@ void Client::Session::take_stock(Channel& old, const Reply& held) {
     if (pair.elements.size() < 2) continue;
     const auto& name = pair.elements[0].text;
     const auto fence = fence_in(pair.elements[1]);
+    const auto thing = pair.elements.size() > 2 && pair.elements[2].text == "election"
+                           ? client::Thing::election
+                           : client::Thing::lock;
     for (auto* each : held_by(old))
-      if (each->lock->name == name && each->fence == fence) hand_over(*each, old.bequest->heir);
+      if (each->lock->name == name && each->lock->thing == thing && each->fence == fence)
+        hand_over(*each, old.bequest->heir);
     const auto given_up = std::erase_if(old.bequest->released, [&](const auto& release) {
-      return release.name == name && release.fence == fence;
+      return release.name == name && release.thing == thing && release.fence == fence;
     });
-    if (given_up > 0) give_back(*old.bequest->heir, {name, fence});
+    if (given_up > 0) give_back(*old.bequest->heir, {name, fence, thing});
   }
 }
 

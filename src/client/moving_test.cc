@@ -88,7 +88,7 @@ TEST_F(Moving, WhatIsHeldIsHandedOver) {
   old.hang_up();
   EXPECT_FALSE(gate.lost() || door.lost());
   auto renewed = std::async(std::launch::async, [&] { return gate.renew(milliseconds(900)); });
-  EXPECT_EQ(heir.next(), "RENEW gate 900 42");
+  EXPECT_EQ(heir.next(), "RENEW gate 900 42 lock");
   heir.say(":1\r\n");
   EXPECT_TRUE(soon(renewed));
   gate.release();

@@ -24,8 +24,8 @@ constexpr auto longest_look = std::chrono::milliseconds(500);
 
 namespace client {
 
-std::string quoted(std::string_view name, bool semaphore) {
-  return (semaphore ? "semaphore '" : "lock '") + std::string(name) + "'";
+std::string quoted(std::string_view name, Thing thing) {
+  return std::string(client::name(thing)) + " '" + std::string(name) + "'";
 }
 
 std::string milliseconds(std::chrono::milliseconds time) { return std::to_string(time.count()); }
@@ -62,36 +62,25 @@ void Client::Session::say(const std::string& text) const {
   if (options_.notice) options_.notice(text);
 }
 
-tl::expected<Client::Session::Named*, Error> Client::Session::open(std::string_view name) {
-  return open_as(name, std::string(name), false);
-}
-
-// Each grant of a semaphore stands for itself. Behind a lock's key no such key can follow.
-tl::expected<Client::Session::Named*, Error> Client::Session::open_semaphore(
-    std::string_view name) {
-  std::uint64_t number = 0;
-  {
-    const Guard guard(mutex_);
-    number = ++semaphores_;
-  }
-  return open_as(name, std::string(longest_name, '\xff') + std::to_string(number), true);
-}
-
-tl::expected<Client::Session::Named*, Error> Client::Session::open_as(std::string_view name,
-                                                                      std::string key,
-                                                                      bool semaphore) {
-  const std::string thing = semaphore ? "a semaphore" : "a lock";
-  if (name.empty()) return tl::unexpected(Error{Error::Code::invalid, thing + " needs a name"});
+tl::expected<Client::Session::Named*, Error> Client::Session::open(std::string_view name,
+                                                                   client::Thing thing) {
+  const auto what =
+      (thing == client::Thing::election ? "an " : "a ") + std::string(client::name(thing));
+  if (name.empty()) return tl::unexpected(Error{Error::Code::invalid, what + " needs a name"});
   if (name.size() > longest_name)
-    return tl::unexpected(Error{Error::Code::invalid, "the name of " + thing + " has at most " +
+    return tl::unexpected(Error{Error::Code::invalid, "the name of " + what + " has at most " +
                                                           std::to_string(longest_name) + " bytes"});
   const Guard guard(mutex_);
+  // Each grant of a semaphore stands for itself.
+  auto key =
+      std::string(client::name(thing)) + " " +
+      (thing == client::Thing::semaphore ? std::to_string(++semaphores_) : std::string(name));
   auto found = names_.find(key);
   if (found == names_.end()) {
     found = names_.try_emplace(key).first;
     found->second.name = name;
     found->second.key = std::move(key);
-    found->second.semaphore = semaphore;
+    found->second.thing = thing;
   }
   ++found->second.users;
   return &found->second;
@@ -137,6 +126,7 @@ tl::expected<Client::Session::Held*, Error> Client::Session::acquire(Named& lock
   lock.queued.push_back(attempt);
   ask_next(lock);
   const auto name = lock.name;
+  const auto thing = lock.thing;
   auto result = wait(guard, attempt, stop);
   ChannelPointer channel;
   if (result) channel = (*result)->channel;
@@ -144,12 +134,13 @@ tl::expected<Client::Session::Held*, Error> Client::Session::acquire(Named& lock
   if (result && options_.held_by) options_.held_by(channel->connection->descriptor());
   if (!result && result.error().code == Error::Code::timeout && !result.error().perhaps_taken &&
       !attempt->tries_once())
-    result.error().message += holder_of(name);
+    result.error().message += holder_of(name, thing);
   return result;
 }
 
-std::string Client::Session::holder_of(const std::string& name) {
-  const auto reply = call({"WHO", name}, std::min(options_.answer_timeout, longest_look));
+std::string Client::Session::holder_of(const std::string& name, client::Thing thing) {
+  const auto reply =
+      call({"WHO", name, client::name(thing)}, std::min(options_.answer_timeout, longest_look));
   if (!reply) return {};
   const auto holder = client::holder_from(*reply);
   if (!holder && holder.error().code == Error::Code::unavailable)
@@ -165,7 +156,7 @@ void Client::Session::release(Held* held) {
   auto& channel = *held->channel;
   if (lock.held == held) lock.held = nullptr;
   --channel.holds;
-  const client::Bequest::Release ended{lock.name, held->fence, lock.semaphore};
+  const client::Bequest::Release ended{lock.name, held->fence, lock.thing};
   held->lost ? unlock(channel, ended) : give_back(channel, ended);  // lost: "I have stopped"
   end_if_idle(channel);
   ask_next(lock);
@@ -195,15 +186,28 @@ void Client::Session::catch_up(std::chrono::milliseconds longest) {
   }
 }
 
+tl::expected<net::Address, Error> Client::Session::find_node(
+    const std::optional<net::Address>& silent, const std::stop_token& stop) {
+  Guard guard(mutex_);
+  if (silent && current_ && current_->address == *silent)
+    retire(*current_, "the node at " + silent->text() + " does not answer");
+  if (auto reached = reach(guard, Clock::now() + options_.connect_timeout, stop, false); !reached)
+    return tl::unexpected(std::move(reached.error()));
+  if (current_) return current_->address;
+  return tl::unexpected(Error{Error::Code::disconnected, "the connection has just broken"});
+}
+
 tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::milliseconds ttl) {
   if (ttl.count() <= 0)
     return tl::unexpected(Error{Error::Code::invalid, "a time to live is more than 0 ms"});
   ChannelPointer channel;
   std::string name, quoted;
+  std::string_view thing;
   {
     Guard guard(mutex_);
     name = held.lock->name;
     quoted = client::quoted(*held.lock);
+    thing = client::name(held.lock->thing);
     // While it is handed over, neither node is the right one to ask.
     moved_.wait_until(guard, Clock::now() + options_.answer_timeout,
                       [&] { return held.lost || !held.channel->bequest; });
@@ -217,7 +221,7 @@ tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::millis
   const auto time = milliseconds(ttl);
   const auto fence = std::to_string(held.fence);
   const auto reply =
-      channel->connection->call({"RENEW", name, time, fence}, options_.answer_timeout);
+      channel->connection->call({"RENEW", name, time, fence, thing}, options_.answer_timeout);
   if (!reply) return tl::unexpected(reply.error());
   if (reply->is_error())
     return tl::unexpected(Error{Error::Code::refused, quoted + ": " + reply->text});

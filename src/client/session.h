@@ -53,13 +53,16 @@ class Client::Session {
 
   tl::expected<void, Error> connect();
   [[nodiscard]] Identity identity();
-  tl::expected<Named*, Error> open(std::string_view name);
-  tl::expected<Named*, Error> open_semaphore(std::string_view name);
+  tl::expected<Named*, Error> open(std::string_view name, client::Thing thing);
   void close(Named* lock);
   tl::expected<Held*, Error> acquire(Named& lock, const Request& request,
                                      const std::stop_token& stop);
   void release(Held* held);
   void catch_up(std::chrono::milliseconds longest);
+  // A node for an observer; `silent` did not answer it.
+  tl::expected<net::Address, Error> find_node(const std::optional<net::Address>& silent,
+                                              const std::stop_token& stop);
+  [[nodiscard]] const Client::Options& options() const { return options_; }
   tl::expected<void, Error> renew(Held& held, std::chrono::milliseconds ttl);
   // Asks a node anything that it can answer by itself or with the others' help, soon.
   tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments,
@@ -91,8 +94,7 @@ class Client::Session {
   // Put off during a bequest, or not.
   void give_back(Channel& channel, const client::Bequest::Release& release);
   static void unlock(Channel& channel, const client::Bequest::Release& release);
-  tl::expected<Named*, Error> open_as(std::string_view name, std::string key, bool semaphore);
-  Held* find_held(std::string_view name, std::uint64_t fence);
+  Held* find_held(std::string_view name, std::uint64_t fence, std::string_view thing);
   // An attempt ends: its thread goes away; a place has a grant; no place is left.
   void leave(const AttemptPointer& attempt);
   void grant(const PlacePointer& place, std::uint64_t fence, std::vector<std::uint32_t> permits);
@@ -111,7 +113,7 @@ class Client::Session {
   std::optional<Clock::time_point> watch(Channel& channel, std::chrono::milliseconds patience);
 
   bool adopt(const ChannelPointer& channel);
-  // Locks, and permits of semaphores, which cannot move.
+  // Locks and elections, or permits of semaphores, which cannot move.
   [[nodiscard]] std::vector<Held*> held_by(const Channel& channel, bool semaphores = false);
   [[nodiscard]] std::vector<Held*> permits_by(const Channel& channel) {
     return held_by(channel, true);
@@ -153,7 +155,7 @@ class Client::Session {
   bool find_nodes();
   void sweep();
   void run_mover();
-  std::string holder_of(const std::string& name);
+  std::string holder_of(const std::string& name, client::Thing thing);
   bool on_ticket(const PlacePointer& place, Reply* reply);
   bool on_cancelled(const PlacePointer& place, Reply* reply);
   bool on_push(Channel& channel, Reply& push);
@@ -185,8 +187,8 @@ class Client::Session {
 
 // For messages.
 namespace client {
-std::string quoted(std::string_view name, bool semaphore = false);
-inline std::string quoted(const Named& lock) { return quoted(lock.name, lock.semaphore); }
+std::string quoted(std::string_view name, Thing thing);
+inline std::string quoted(const Named& lock) { return quoted(lock.name, lock.thing); }
 std::string milliseconds(std::chrono::milliseconds time);
 inline bool is_integer(const wire::Reply& reply) {
   return reply.kind == wire::Reply::Kind::integer;

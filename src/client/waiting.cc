@@ -1,5 +1,6 @@
 // The way of an attempt: queued, stranded, asked, done.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "client/session.h"
@@ -180,7 +181,7 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
   place->attempt = attempt;
   place->channel = &channel;
   place->name = attempt->lock.name;
-  place->semaphore = attempt->lock.semaphore;
+  place->thing = attempt->lock.thing;
   attempt->places.push_back(place);
   attempt->state = State::asked;
   attempt->ready.notify_one();  // it watches the node from now on
@@ -188,9 +189,12 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
 
   learn_again(channel);
   std::string timeout, ttl, count, of;
-  client::Connection::Arguments arguments{place->semaphore ? "PERMIT" : "LOCK", place->name,
-                                          "ASYNC"};
-  if (place->semaphore) {
+  constexpr std::array<std::string_view, 3> commands = {"LOCK", "PERMIT", "CAMPAIGN"};
+  client::Connection::Arguments arguments{commands.at(static_cast<std::size_t>(place->thing)),
+                                          place->name};
+  if (place->thing == client::Thing::election) arguments.push_back(attempt->request.value);
+  arguments.push_back("ASYNC");
+  if (place->thing == client::Thing::semaphore) {
     count = std::to_string(attempt->request.permits);
     arguments.insert(arguments.end(), {"COUNT", count});
     of = std::to_string(attempt->request.of);
@@ -249,15 +253,18 @@ void Client::Session::give_up(const PlacePointer& place) {
 
 void Client::Session::give_back(Channel& channel, const client::Bequest::Release& release) {
   // Permits are not bequeathed.
-  if (channel.bequest && !release.semaphore) return channel.bequest->released.push_back(release);
+  if (channel.bequest && release.thing != client::Thing::semaphore)
+    return channel.bequest->released.push_back(release);
   unlock(channel, release);
 }
 
 void Client::Session::unlock(Channel& channel, const client::Bequest::Release& release) {
   if (!channel.connection) return;
   const auto number = std::to_string(release.fence);
-  channel.connection->send({release.semaphore ? "RELEASE" : "UNLOCK", release.name, number},
-                           [](Reply*) { return true; });
+  constexpr std::array<std::string_view, 3> commands = {"UNLOCK", "RELEASE", "RESIGN"};
+  channel.connection->send(
+      {commands.at(static_cast<std::size_t>(release.thing)), release.name, number},
+      [](Reply*) { return true; });
 }
 
 void Client::Session::detach(const PlacePointer& place) {
@@ -271,7 +278,7 @@ void Client::Session::grant(const PlacePointer& place, std::uint64_t fence,
   auto& channel = *place->channel;
   moved_.notify_all();
   if (attempt == nullptr || attempt->withdrawn) {
-    give_back(channel, {place->name, fence, place->semaphore});
+    give_back(channel, {place->name, fence, place->thing});
     return settle(place, {Error::Code::cancelled, {}});
   }
   detach(place);

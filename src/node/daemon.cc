@@ -189,6 +189,13 @@ tl::expected<void, std::string> Daemon::join() {
       table::make_pool_engine(),
       PoolTable::Options{.rules = settings_.rules, .departure = settings_.semaphore_departure},
       lost_, [this](Clock::time_point at) { wake(at); });
+  elections_ = std::make_unique<ElectionTable>(
+      settings_.make_engine(view->algorithm),
+      LockTable::Options{.longest_turn = settings_.longest_turn,
+                         .rules = settings_.rules,
+                         .departure = settings_.departure},
+      lost_, [this](Clock::time_point at) { wake(at); }, self_.id,
+      [this](const Leadership& change) { change_leader(change); });
   peers_->introduce({.id = self_.id, .key = view->key});
   adopt(*view);
   keeper_ = std::make_unique<Keeper>(
@@ -262,6 +269,7 @@ void Daemon::adopt(const cluster::View& view) {
       delay_ = {};
       for (auto* table : tables()) table->end_delay();
     });
+  announce_all_leaders();
   repeat_wills();
   send_questions_again();
   // What came too early: the rest may be of a view that is newer still.
@@ -284,9 +292,12 @@ void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   if (kind == table::NodeKind::answer) return receive_answer(member, frame);
   if (kind == table::NodeKind::will) return receive_will(member, frame);
   if (kind == table::NodeKind::taken) return receive_taken(member, frame);
-  const bool of_locks =
-      !table::is_of_a_desk(frame.kind) || table::thing_of(frame.kind) == table::Thing::lock;
-  if (of_locks ? locks_->receive(member, frame) : semaphores_->receive(member, frame)) return;
+  const bool of_leaders = kind == table::NodeKind::leader || kind == table::NodeKind::leaders_told;
+  if (of_leaders && receive_leader(member, frame)) return;
+  if (table::is_of_a_desk(frame.kind)) {
+    const auto thing = static_cast<std::size_t>(table::thing_of(frame.kind));
+    if (tables().at(thing)->receive(member, frame)) return;
+  }
   table::Statistics::add(locks_->statistics().strange_frames);
   if (const auto unsaid = strange_.admit())
     log::warning("{} sent a frame of kind {} that makes no sense; it was dropped{}",
@@ -312,7 +323,8 @@ void Daemon::wake(Clock::time_point at) {
 
 // Once in an epoch: the keeper tries until there is another.
 void Daemon::renew_epoch() {
-  const bool worn = locks_->worn() || semaphores_->worn();
+  bool worn = false;
+  for (const auto* table : tables()) worn |= table->worn();
   if (!worn || !keeper_ || std::exchange(renewed_, view_.epoch) == view_.epoch) return;
   log::info("the fences of view {} are nearly used up: a new one is asked for", view_.epoch);
   keeper_->bump();

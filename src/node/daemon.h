@@ -27,6 +27,7 @@
 #include "node/keeper.h"
 #include "port/host.h"
 #include "registry/embedded/embedded_registry.h"
+#include "table/elections/election_table.h"
 #include "table/pool_table.h"
 
 namespace turno::node {
@@ -59,6 +60,9 @@ inline constexpr std::string_view default_algorithm = "nxr-bh";
 using port::Findings;
 using port::NodeSighting;
 using table::Clock;
+using table::ElectionTable;
+using table::Leaders;
+using table::Leadership;
 using table::LockTable;
 using table::Owner;
 using table::PoolTable;
@@ -82,6 +86,7 @@ class Daemon final : public port::Host {
   [[nodiscard]] net::Loop& loop() override { return loop_; }
   [[nodiscard]] LockTable& locks() override { return *locks_; }
   [[nodiscard]] PoolTable& semaphores() override { return *semaphores_; }
+  [[nodiscard]] ElectionTable& elections() override { return *elections_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cluster::Member& self() const override { return self_; }
   [[nodiscard]] std::uint64_t next_session() override { return ++sessions_; }
@@ -107,6 +112,12 @@ class Daemon final : public port::Host {
   [[nodiscard]] bool draining() const override { return draining_; }
   void drain(std::string_view reason) override;
   void bequeath(std::string_view member, table::Will will, Taken taken) override;
+
+  [[nodiscard]] const Leaders& leaders() const override { return leaders_; }
+  // Is told of every change of a leader that this node hears of, until unobserve().
+  using Observer = std::function<void(const Leadership& change)>;
+  std::uint64_t observe(Observer observer);
+  void unobserve(std::uint64_t observer);
 
   // Of the faces of the node; before the loop runs. Takes in what a session of a member has, which
   // moves to one of this node. The number is that of the member's question. Says why not, or
@@ -153,6 +164,12 @@ class Daemon final : public port::Host {
   void repeat_wills();
   void receive_will(NodeId from, const wire::Frame& frame);
   void receive_taken(NodeId from, const wire::Frame& frame);
+  // Leaders: in leaders.cc.
+  void change_leader(const Leadership& change);
+  void announce(const Leadership& change);
+  void announce_all_leaders();
+  bool receive_leader(NodeId from, const wire::Frame& frame);
+  void tell_observers(const Leadership& change);
   static void add(Findings& findings, const std::string& node, table::Sightings sightings);
   [[nodiscard]] bool only_silent_are_missing(const Question& question) const;
   void lose_patience(std::uint64_t question);
@@ -161,8 +178,9 @@ class Daemon final : public port::Host {
   void renew_epoch();
   void sweep();
   void give_up(const std::string& reason);
-  [[nodiscard]] std::array<table::Table*, 2> tables() const {
-    return {locks_.get(), semaphores_.get()};
+  // In the order of table::Thing.
+  [[nodiscard]] std::array<table::Table*, table::thing_names.size()> tables() const {
+    return {locks_.get(), semaphores_.get(), elections_.get()};
   }
 
   Settings settings_;
@@ -177,6 +195,10 @@ class Daemon final : public port::Host {
   std::unique_ptr<net::Peers> peers_;
   std::unique_ptr<LockTable> locks_;
   std::unique_ptr<PoolTable> semaphores_;
+  std::unique_ptr<ElectionTable> elections_;
+  Leaders leaders_;
+  std::map<std::uint64_t, Observer> observers_;
+  std::uint64_t observer_numbers_ = 0;
   std::unique_ptr<Keeper> keeper_;
   EarlyFrames early_;
   Clock::time_point delay_until_{};

@@ -6,10 +6,12 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "net/credentials.h"
+#include "node/embedded_elections.h"
 #include "node/server.h"
 #include "turno/node.h"
 
@@ -31,7 +33,8 @@ constexpr std::chrono::milliseconds longest_time = std::chrono::hours(24 * 365);
 // may still use it for that.
 class Sleeper final : public Waiter {
  public:
-  using Waiter::Waiter;
+  Sleeper(const table::Owner& asker, const std::string& value) : Waiter(asker), value_(value) {}
+  [[nodiscard]] std::string_view value() const override { return value_; }
   void settled(Afterwards& afterwards) override {
     if (woken) afterwards.add([wake = woken] { wake->notify_one(); });
   }
@@ -43,12 +46,16 @@ class Sleeper final : public Waiter {
 
   std::shared_ptr<std::condition_variable> woken;  // none: it does not sleep yet
   bool cancelled = false;                          // by the caller's stop token
+
+ private:
+  const std::string& value_;
 };
 
 Entry& entry_of(void* handle) { return *static_cast<Entry*>(handle); }
 
 Error about(const Entry& entry, Error::Code code, std::string_view what) {
-  return {code, "lock '" + entry.name + "': " + std::string(what)};
+  return {code,
+          std::string(table::name(entry.thing)) + " '" + entry.name + "': " + std::string(what)};
 }
 
 }  // namespace
@@ -66,9 +73,9 @@ class Node::Implementation {
 
   tl::expected<void, Error> start(node::Settings settings) {
     auto server = node::Server::start(
-        std::move(settings), [this](const table::Owner& owner, table::Thing,
+        std::move(settings), [this](const table::Owner& owner, table::Thing thing,
                                     const std::string& name, Fence fence, std::string_view) {
-          if (owner.session == owner_.session) tell_lost(name, fence);
+          if (owner.session == owner_.session) tell_lost({thing, name, fence.value});
         });
     if (!server) return tl::unexpected(Error{Error::Code::unavailable, server.error()});
     server_ = std::move(*server);
@@ -82,7 +89,18 @@ class Node::Implementation {
     return {};
   }
 
-  [[nodiscard]] table::LockTable& locks() { return server_->daemon().locks(); }
+  [[nodiscard]] node::Daemon& daemon() { return server_->daemon(); }
+  [[nodiscard]] table::LockTable& table_of(const Entry& entry) {
+    return daemon().locks_of(entry.thing);
+  }
+  tl::expected<Lock, Error> open(table::Thing thing, std::string_view name) {
+    if (name.empty() || name.size() > table::LockTable::longest_name)
+      return tl::unexpected(Error{
+          Error::Code::invalid,
+          "the name of " + std::string(thing == table::Thing::lock ? "a lock" : "an election") +
+              " has 1 to 512 bytes"});
+    return &daemon().locks_of(thing).open(name);
+  }
   [[nodiscard]] const cluster::Member& self() const { return server_->daemon().self(); }
   [[nodiscard]] const table::Owner& owner() const { return owner_; }
 
@@ -90,7 +108,7 @@ class Node::Implementation {
   tl::expected<void, Error> wait(Entry& entry, Sleeper& sleeper, const Request& request,
                                  const std::stop_token& stop) {
     const bool trying = request.timeout && request.timeout->count() == 0;
-    auto& mutex = locks().mutex();
+    auto& mutex = table_of(entry).mutex();
     {
       const std::scoped_lock guard(mutex);
       sleeper.woken = Sleeper::of_this_thread();
@@ -112,7 +130,7 @@ class Node::Implementation {
         sleeper.woken->wait_until(guard, Clock::now() + patience, settled);
       }
     }
-    if (locks().withdraw(entry, sleeper) || sleeper.state == Waiter::State::refused)
+    if (table_of(entry).withdraw(entry, sleeper) || sleeper.state == Waiter::State::refused)
       return tl::unexpected(sleeper.cancelled
                                 ? about(entry, Error::Code::cancelled, "the wait was cancelled")
                                 : about(entry, Error::Code::timeout,
@@ -121,14 +139,15 @@ class Node::Implementation {
     return tl::unexpected(about(entry, Error::Code::unavailable, "the node ends"));
   }
 
-  void expire_after(const std::string& name, Fence fence, std::chrono::milliseconds time) {
+  void expire_after(const Entry& entry, Fence fence, std::chrono::milliseconds time) {
     auto& loop = server_->daemon().loop();
-    loop.post([this, &loop, name, fence, ttl = std::min(time, longest_time)] {
-      auto& timer = timers_[{name, fence.value}];
+    loop.post([this, &loop, &table = table_of(entry), key = key_of(entry, fence),
+               ttl = std::min(time, longest_time)] {
+      auto& timer = timers_[key];
       loop.cancel(timer);
-      timer = loop.after(ttl, [this, name, fence] {
-        timers_.erase({name, fence.value});
-        locks().take_back(name, fence, "its time to live ran out");
+      timer = loop.after(ttl, [this, &table, key] {
+        timers_.erase(key);
+        table.take_back(std::get<1>(key), Fence{std::get<2>(key)}, "its time to live ran out");
       });
     });
     expiring_.store(true, std::memory_order_relaxed);
@@ -136,23 +155,24 @@ class Node::Implementation {
 
   std::stop_token lost_token(Entry& entry, Fence fence) {
     std::unique_lock guard(mutex_);
-    auto& source = sources_[{entry.name, fence.value}];
+    auto& source = sources_[key_of(entry, fence)];
     watched_.store(true, std::memory_order_relaxed);
     auto token = source.get_token();
     guard.unlock();
-    if (!locks().holds(entry, fence)) source.request_stop();
+    if (!table_of(entry).holds(entry, fence)) source.request_stop();
     return token;
   }
 
   // What was made for this grant and is not needed any more.
-  void tidy(const std::string& name, Fence fence) {
+  void tidy(const Entry& entry, Fence fence) {
+    const auto key = key_of(entry, fence);
     if (watched_.load(std::memory_order_relaxed)) {
       const std::scoped_lock guard(mutex_);
-      sources_.erase({name, fence.value});
+      sources_.erase(key);
     }
     if (expiring_.load(std::memory_order_relaxed))
-      server_->daemon().loop().post([this, name, fence] {
-        const auto found = timers_.find({name, fence.value});
+      server_->daemon().loop().post([this, key] {
+        const auto found = timers_.find(key);
         if (found == timers_.end()) return;
         server_->daemon().loop().cancel(found->second);
         timers_.erase(found);
@@ -164,15 +184,18 @@ class Node::Implementation {
   }
 
  private:
-  using Key = std::pair<std::string, std::uint64_t>;  // a lock and a fence
+  using Key = std::tuple<table::Thing, std::string, std::uint64_t>;  // and the fence
+  static Key key_of(const Entry& entry, Fence fence) {
+    return {entry.thing, entry.name, fence.value};
+  }
 
   // What users hang on it runs in the loop's thread: whoever takes a lock away waits for nobody.
-  void tell_lost(const std::string& name, Fence fence) {
+  void tell_lost(const Key& key) {
     if (!watched_.load(std::memory_order_relaxed)) return;
     std::optional<std::stop_source> source;
     {
       const std::scoped_lock guard(mutex_);
-      const auto found = sources_.find({name, fence.value});
+      const auto found = sources_.find(key);
       if (found != sources_.end()) source = found->second;
     }
     if (source)
@@ -230,12 +253,26 @@ const std::string& Node::http_address() const noexcept {
 }
 
 tl::expected<Node::Lock, Error> Node::open(std::string_view name) {
-  if (name.empty() || name.size() > table::LockTable::longest_name)
-    return tl::unexpected(Error{Error::Code::invalid, "the name of a lock has 1 to 512 bytes"});
-  return &implementation_->locks().open(name);
+  return implementation_->open(table::Thing::lock, name);
 }
 
-void Node::close(Lock lock) noexcept { implementation_->locks().close(entry_of(lock)); }
+tl::expected<Node::Lock, Error> Node::open_election(std::string_view name) {
+  return implementation_->open(table::Thing::election, name);
+}
+
+tl::expected<std::optional<Leader>, Error> Node::leader(std::string_view election) {
+  return node::leader_of(implementation_->daemon(), election);
+}
+
+tl::expected<std::unique_ptr<Observation>, Error> Node::observe(std::string_view election,
+                                                                LeaderChanged changed) {
+  return node::observe(implementation_->daemon(), election, std::move(changed));
+}
+
+void Node::close(Lock lock) noexcept {
+  auto& entry = entry_of(lock);
+  implementation_->table_of(entry).close(entry);
+}
 
 tl::expected<Grant, Error> Node::acquire(Lock lock, const Request& request, std::stop_token stop) {
   auto& entry = entry_of(lock);
@@ -245,21 +282,23 @@ tl::expected<Grant, Error> Node::acquire(Lock lock, const Request& request, std:
     return tl::unexpected(about(entry, Error::Code::invalid, "a time to live is positive"));
   if (stop.stop_requested())
     return tl::unexpected(about(entry, Error::Code::cancelled, "the wait was cancelled"));
-  auto& locks = implementation_->locks();
-  Sleeper sleeper(implementation_->owner());
+  if (request.value.size() > table::longest_value)
+    return tl::unexpected(about(entry, Error::Code::invalid, "the value has at most 4096 bytes"));
+  auto& locks = implementation_->table_of(entry);
+  Sleeper sleeper(implementation_->owner(), request.value);
   sleeper.pins = true;
   const bool trying = request.timeout && request.timeout->count() == 0;
   if (!(trying ? locks.attempt(entry, sleeper) : locks.acquire(entry, sleeper)))
     if (auto waited = implementation_->wait(entry, sleeper, request, stop); !waited)
       return tl::unexpected(std::move(waited.error()));
-  if (request.ttl) implementation_->expire_after(entry.name, sleeper.fence, *request.ttl);
+  if (request.ttl) implementation_->expire_after(entry, sleeper.fence, *request.ttl);
   return Grant(*this, &entry, sleeper.fence.value);
 }
 
 void Node::release(Hold hold, std::uint64_t fence) noexcept {
   auto& entry = entry_of(hold);
-  if (implementation_->untidy()) implementation_->tidy(entry.name, Fence{fence});
-  implementation_->locks().give_back(entry, Fence{fence});
+  if (implementation_->untidy()) implementation_->tidy(entry, Fence{fence});
+  implementation_->table_of(entry).give_back(entry, Fence{fence});
 }
 
 tl::expected<void, Error> Node::renew(Hold hold, std::uint64_t fence,
@@ -269,14 +308,15 @@ tl::expected<void, Error> Node::renew(Hold hold, std::uint64_t fence,
     return tl::unexpected(about(entry, Error::Code::invalid, "a time to live is positive"));
   if (lost(hold, fence))
     return tl::unexpected(about(entry, Error::Code::lost, "it was lost before it was renewed"));
-  implementation_->expire_after(entry.name, Fence{fence}, ttl);
+  implementation_->expire_after(entry, Fence{fence}, ttl);
   return {};
 }
 
 std::string_view Node::name(Hold hold) const noexcept { return entry_of(hold).name; }
 
 bool Node::lost(Hold hold, std::uint64_t fence) const noexcept {
-  return !implementation_->locks().holds(entry_of(hold), Fence{fence});
+  auto& entry = entry_of(hold);
+  return !implementation_->table_of(entry).holds(entry, Fence{fence});
 }
 
 std::stop_token Node::lost_token(Hold hold, std::uint64_t fence) {

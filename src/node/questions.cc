@@ -49,6 +49,9 @@ table::Sightings Daemon::sightings(std::string_view name) const {
     found.cut |= more.cut;
     std::move(more.list.begin(), more.list.end(), std::back_inserter(found.list));
   }
+  // Leaders' values are for those who ask for one of them.
+  if (name.empty())
+    for (auto& each : found.list) each.value.clear();
   return found;
 }
 

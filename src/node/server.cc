@@ -17,6 +17,8 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
   server->daemon_ = std::move(*daemon);
   server->clients_ =
       std::make_unique<port::Clients>(*server->daemon_, server->daemon_->take_client_sockets());
+  server->daemon_->observe(
+      [raw = server.get()](const Leadership& change) { raw->clients_->tell_leader(change); });
   server->daemon_->set_heir(
       [raw = server.get()](std::uint64_t member, std::uint64_t number, const table::Will& will) {
         return raw->clients_->inherit(member, number, will);

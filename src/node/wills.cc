@@ -56,7 +56,11 @@ void Daemon::receive_taken(NodeId from, const wire::Frame& frame) {
   const auto refusal = std::string(body.bytes());
   if (!body.ok()) return;
   auto node = wills_.extract(found);
-  node.mapped().taken(refusal);
+  const auto& bequeathing = node.mapped();
+  if (refusal.empty())
+    for (const auto& bequest : bequeathing.will.bequests)
+      if (bequest.thing == table::Thing::election) elections_->moved(bequest.lock, bequest.fence);
+  bequeathing.taken(refusal);
 }
 
 }  // namespace turno::node

@@ -29,18 +29,38 @@ void conclude(LockFindings& lock) {
 
 }  // namespace
 
-LockFindings put_in_order(std::span<const NodeSighting> found) {
+std::optional<Thing> thing_found(const Findings& findings) {
+  std::optional<Thing> first;
+  for (const auto& [node, sighting] : findings.found)
+    if (!first || sighting.thing < *first) first = sighting.thing;
+  return first;
+}
+
+// Who waits is counted anew only if there is something else of this name: all are known who wait,
+// also those of whom was not told.
+Findings only(Findings findings, Thing thing) {
+  const auto others = std::erase_if(
+      findings.found, [&](const NodeSighting& each) { return each.sighting.thing != thing; });
+  if (others > 0)
+    findings.waiting = static_cast<std::uint64_t>(
+        std::count_if(findings.found.begin(), findings.found.end(),
+                      [](const auto& each) { return each.sighting.is(Kind::waits); }));
+  return findings;
+}
+
+LockFindings put_in_order(std::span<const NodeSighting> found, Thing thing) {
   LockFindings lock;
   for (const auto& each : found)
-    if (each.sighting.thing == Thing::lock) add(lock, each);
+    if (each.sighting.thing == thing) add(lock, each);
   conclude(lock);
   return lock;
 }
 
-std::map<std::string_view, LockFindings> put_in_order(const Findings& findings) {
-  std::map<std::string_view, LockFindings> locks;
+ByName put_in_order(const Findings& findings) {
+  ByName locks;
   for (const auto& each : findings.found)
-    if (each.sighting.thing == Thing::lock) add(locks[each.sighting.lock], each);
+    if (each.sighting.thing != Thing::semaphore)
+      add(locks[{each.sighting.lock, each.sighting.thing}], each);
   for (auto& [name, lock] : locks) conclude(lock);
   return locks;
 }

@@ -13,15 +13,18 @@
 #include "net/loop.h"
 #include "net/peers.h"
 #include "table/bequests.h"
-#include "table/lock_table.h"
+#include "table/elections/election_table.h"
 #include "table/pool_table.h"
 
 namespace turno::port {
 
 using table::Clock;
+using table::ElectionTable;
+using table::Leaders;
+using table::Leadership;
 using table::LockTable;
-using table::PoolTable;
 using table::Owner;
+using table::PoolTable;
 using table::Sighting;
 using table::Statistics;
 using table::Thing;
@@ -63,6 +66,14 @@ class Host {
   [[nodiscard]] virtual net::Loop& loop() = 0;
   [[nodiscard]] virtual LockTable& locks() = 0;
   [[nodiscard]] virtual PoolTable& semaphores() = 0;
+  [[nodiscard]] virtual ElectionTable& elections() = 0;
+  // Of things of which one session at a time has the whole. REQUIRES: not a semaphore
+  [[nodiscard]] LockTable& locks_of(Thing thing) {
+    if (thing == Thing::election) return elections();
+    return locks();
+  }
+  // Who leads, as far as this node has heard. Who observes is told of every change.
+  [[nodiscard]] virtual const Leaders& leaders() const = 0;
   [[nodiscard]] virtual std::uint64_t next_session() = 0;
 
   [[nodiscard]] virtual const cluster::Member& self() const = 0;

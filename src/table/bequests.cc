@@ -15,6 +15,8 @@ void encode(wire::Writer& out, const Will& will) {
     out.varint(bequest.fence.value);
     out.varint(static_cast<std::uint64_t>(bequest.ttl.count()));
     out.varint(static_cast<std::uint64_t>(bequest.held.count()));
+    out.u8(static_cast<std::uint8_t>(bequest.thing));
+    out.bytes(bequest.value);
   }
 }
 
@@ -30,7 +32,13 @@ std::optional<Will> decode_will(wire::Reader& in) {
     bequest.fence = Fence{in.varint()};
     const auto ttl = in.varint();
     const auto held = in.varint();
-    if (!in.ok() || bequest.lock.empty() || bequest.lock.size() > LockTable::longest_name ||
+    const auto thing = static_cast<Thing>(in.u8());
+    bequest.value = in.bytes();
+    if (!in.ok() || (thing != Thing::lock && thing != Thing::election) ||
+        bequest.value.size() > longest_value)
+      return {};
+    bequest.thing = thing;
+    if (bequest.lock.empty() || bequest.lock.size() > LockTable::longest_name ||
         bequest.fence == Fence{} || ttl > longest_time)
       return {};
     bequest.ttl = std::chrono::milliseconds(ttl);

@@ -20,7 +20,10 @@ std::optional<Will> read(std::string_view bytes) {
   return decode_will(in);
 }
 
-const Will will{"ticket", {{"a", Fence{17}, 0ms}, {"b", Fence{1}, 2500ms, 7ms}}};
+const Will will{"ticket",
+                {{"a", Fence{17}, 0ms},
+                 {"b", Fence{1}, 2500ms, 7ms},
+                 {"a", Fence{17}, 0ms, 1ms, Thing::election, "a value"}}};
 
 TEST(Will, IsReadAsItWasWritten) { EXPECT_EQ(read(bytes_of(will)), will); }
 
@@ -36,6 +39,10 @@ TEST(Will, OfImpossibleThingsIsNone) {
   EXPECT_FALSE(read(bytes_of({"t", {{std::string(513, 'a'), Fence{1}, 0ms}}}))) << "a long name";
   EXPECT_FALSE(read(bytes_of({"t", {{"a", Fence{}, 0ms}}}))) << "no fence";
   EXPECT_FALSE(read(bytes_of({"t", {{"a", Fence{1}, 1000000h}}}))) << "a time for ever";
+  EXPECT_FALSE(read(bytes_of({"t", {{"a", Fence{1}, 0ms, 0ms, Thing::semaphore}}})))
+      << "permits do not move";
+  EXPECT_FALSE(read(bytes_of(
+      {"t", {{"a", Fence{1}, 0ms, 0ms, Thing::election, std::string(longest_value + 1, 'v')}}})));
   Will many{"t", {}};
   many.bequests.assign(most_bequests + 1, {"a", Fence{1}, 0ms});
   EXPECT_FALSE(read(bytes_of(many)));

@@ -18,8 +18,8 @@ namespace turno::table {
 using NoteKind = cluster::Note::Kind;
 
 // What a table has desks for. Each kind has names of its own.
-enum class Thing : std::uint8_t { lock, semaphore };
-inline constexpr std::array<std::string_view, 2> thing_names = {"lock", "semaphore"};
+enum class Thing : std::uint8_t { lock, semaphore, election };
+inline constexpr std::array<std::string_view, 3> thing_names = {"lock", "semaphore", "election"};
 [[nodiscard]] inline std::string_view name(Thing thing) {
   return thing_names[static_cast<std::size_t>(thing)];
 }
@@ -30,8 +30,16 @@ inline constexpr auto first_frame_kind = static_cast<std::uint8_t>(net::LinkKind
 inline constexpr auto note_kinds = static_cast<std::uint8_t>(cluster::Note::kinds.size());
 inline constexpr auto desk_kinds = static_cast<std::uint8_t>(note_kinds * thing_names.size());
 // Between the nodes themselves. About all things at once: who holds, who waits. And of a session
-// that moves from one to the other, what it has: taken, or not.
-enum class NodeKind : std::uint8_t { ask = first_frame_kind + desk_kinds, answer, will, taken };
+// that moves from one to the other, what it has: taken, or not. And who leads at the sender: one
+// that begins, moves or ends; or that all who lead there have been told of in this view.
+enum class NodeKind : std::uint8_t {
+  ask = first_frame_kind + desk_kinds,
+  answer,
+  will,
+  taken,
+  leader,
+  leaders_told
+};
 
 [[nodiscard]] inline std::uint8_t frame_kind(Thing thing, NoteKind kind) {
   return static_cast<std::uint8_t>(first_frame_kind + note_kinds * static_cast<unsigned>(thing) +

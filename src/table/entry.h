@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "cluster/line.h"
 #include "core/fence.h"
 #include "core/node_id.h"
+#include "table/desk_frames.h"
 
 namespace turno::table {
 
@@ -59,6 +61,9 @@ class Waiter {
   // somebody afterwards. By then this waiter may be gone. Not called if the lock is granted or
   // refused at once.
   virtual void settled(Afterwards& afterwards) = 0;
+
+  // What it says of itself, should it lead an election.
+  [[nodiscard]] virtual std::string_view value() const { return {}; }
 
   [[nodiscard]] cluster::UserId id() const { return reinterpret_cast<std::uintptr_t>(this); }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): to the desk a user is a number, and this one's is it
@@ -111,6 +116,7 @@ struct Entry : HomeHook, WatchHook {
   Entry& operator=(const Entry&) = delete;
   virtual ~Entry() = default;
 
+  Thing thing = Thing::lock;
   std::string name;  // empty: messages of it came before it was known what it is
   NodeId home;
   std::uint64_t instance = 0;  // in which it takes part, numbered for the whole cluster; 0: none

@@ -149,6 +149,7 @@ bool LockTable::holds(std::string_view name, const Owner& owner, Fence fence) {
 
 void LockTable::leave(Entry& entry) {
   entry.owner = nullptr;
+  ends(entry, entry.fence);
   Statistics::add(statistics_.released);
   Statistics::add<std::int64_t>(statistics_.holders, -1);
   const bool tired = entry.waiting > 0 && now() - entry.turn_since >= options_.longest_turn;
@@ -185,6 +186,7 @@ void LockTable::let_in(Entry& entry, const Result& result) {
   entry.pins += waiter.pins ? 1U : 0U;
   Statistics::add<std::int64_t>(statistics_.holders);
   note_fence(entry.fence);
+  begins(entry, entry.fence, *waiter.owner, waiter.value());
   watch(entry);
 }
 
@@ -196,13 +198,16 @@ void LockTable::end_users(Entry& entry, std::string_view reason) {
     engine_->step(entry, stage_, {.kind = Event::Kind::withdraw, .user = user});
     settle(Waiter::of(user), Waiter::State::failed);
   }
-  if (entry.inheritance && entry.inheritance->owner != nullptr)
+  if (entry.inheritance && entry.inheritance->owner != nullptr) {
+    ends(entry, entry.inheritance->fence);
     tell_lost(*entry.inheritance->owner, entry.name, entry.inheritance->fence, reason);
+  }
   entry.inheritance.reset();
   if (entry.owner == nullptr) return;
   Statistics::add<std::int64_t>(statistics_.holders, -1);
   tell_lost(*entry.owner, entry.name, entry.fence, reason);
   entry.owner = nullptr;
+  ends(entry, entry.fence);
 }
 
 // ---- time
@@ -249,7 +254,9 @@ void LockTable::sight_holders(const Entry& entry, std::size_t most, Sightings& f
           .kind = Sighting::Kind::holds,
           .fence = fence,
           .age = since(entry.held_since),
-          .from = owner.from});
+          .from = owner.from,
+          .thing = thing(),
+          .value = value_of(entry, fence)});
   };
   // Who moves is seen where it moves to.
   if (entry.inheritance && entry.inheritance->owner != nullptr)
@@ -267,7 +274,8 @@ void LockTable::sight_waiters(const Entry& entry, std::size_t most, Sightings& f
           .client = waiter.owner->client,
           .session = waiter.owner->session,
           .age = since(waiter.since),
-          .from = waiter.owner->from});
+          .from = waiter.owner->from,
+          .thing = thing()});
     if (found.cut) return;
   }
 }
@@ -281,7 +289,8 @@ void LockTable::sight_notes(const Entry& entry, std::size_t most, Sightings& fou
           .session = member.index(),
           .kind = Sighting::Kind::noted,
           .age = entry.noted == Clock::time_point{} ? std::chrono::milliseconds(0)
-                                                    : since(entry.noted)});
+                                                    : since(entry.noted),
+          .thing = thing()});
   });
 }
 

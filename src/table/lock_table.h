@@ -10,7 +10,7 @@
 
 namespace turno::table {
 
-class LockTable final : public Table {
+class LockTable : public Table {
  public:
   LockTable(std::unique_ptr<LockEngine> engine, Options options, Lost lost, Wake wake = {})
       : Table(Thing::lock, std::move(engine), options, std::move(lost), std::move(wake)) {}
@@ -37,9 +37,9 @@ class LockTable final : public Table {
   // Takes the lock away from whoever holds it with this fence.
   bool take_back(std::string_view name, Fence fence, std::string_view reason);
   // An owner that moves to another node, because this one leaves: its lock stays as it is until
-  // this node is gone, and its owner lets go of it there. Since when it has it; nothing: it does
-  // not hold it so.
-  std::optional<Clock::time_point> bequeath(std::string_view name, const Owner& owner, Fence fence);
+  // this node is gone, and its owner lets go of it there. What the other node is to be told;
+  // nothing: it does not hold it so.
+  std::optional<Bequest> bequeath(std::string_view name, const Owner& owner, Fence fence);
   // The other node did not want it.
   void reclaim(std::string_view name, const Owner& owner, Fence fence);
   // What the owner holds at that member, it holds here once that one is gone. False: cannot be.
@@ -51,6 +51,16 @@ class LockTable final : public Table {
 
   [[nodiscard]] bool holds(Entry& entry, Fence fence);
   [[nodiscard]] bool holds(std::string_view name, const Owner& owner, Fence fence = {});
+
+ protected:
+  LockTable(Thing thing, std::unique_ptr<LockEngine> engine, Options options, Lost lost, Wake wake)
+      : Table(thing, std::move(engine), options, std::move(lost), std::move(wake)) {}
+
+  // For a kind of lock of which more is to be known than who has it. REQUIRE the mutex.
+  virtual void begins(const Entry&, Fence, const Owner&, std::string_view /*value*/) {}
+  virtual void ends(const Entry&, Fence) {}
+  virtual void stays_away(const Entry&, Fence) {}  // who was to move here
+  [[nodiscard]] virtual std::string value_of(const Entry&, Fence) const { return {}; }
 
  private:
   void tell_users(Entry& entry, const Result& result) override;

@@ -5,8 +5,7 @@
 
 namespace turno::table {
 
-std::optional<Clock::time_point> LockTable::bequeath(std::string_view name, const Owner& owner,
-                                                     Fence fence) {
+std::optional<Bequest> LockTable::bequeath(std::string_view name, const Owner& owner, Fence fence) {
   const Locked locked(*this);
   auto* entry = find(name);
   if (entry == nullptr || entry->owner != &owner || entry->fence != fence) return {};
@@ -15,7 +14,12 @@ std::optional<Clock::time_point> LockTable::bequeath(std::string_view name, cons
   if (result.done) entry->owner = &moved_;
   carry_out(*entry, result, true);
   if (!result.done) return {};
-  return entry->held_since;
+  return Bequest{
+      .lock = entry->name,
+      .fence = fence,
+      .held = std::chrono::floor<std::chrono::milliseconds>(Clock::now() - entry->held_since),
+      .thing = thing(),
+      .value = value_of(*entry, fence)};
 }
 
 void LockTable::reclaim(std::string_view name, const Owner& owner, Fence fence) {
@@ -24,6 +28,7 @@ void LockTable::reclaim(std::string_view name, const Owner& owner, Fence fence) 
   if (entry == nullptr || entry->owner != &moved_ || entry->fence != fence) return;
   entry->owner = &owner;
   step(*entry, {.kind = Event::Kind::reclaim, .fence = fence});
+  begins(*entry, fence, owner, value_of(*entry, fence));
 }
 
 bool LockTable::inherits(std::string_view name, const Owner& owner) {
@@ -41,6 +46,7 @@ bool LockTable::inherit(const Bequest& bequest, const Owner& owner, std::uint64_
                                      .fence = bequest.fence});
   if (result.done) {
     entry.inheritance = std::make_unique<Inheritance>(Inheritance{&owner, bequest.fence, member});
+    begins(entry, bequest.fence, owner, bequest.value);
     entry.held_since = Clock::now() - bequest.held;
   }
   carry_out(entry, result, true);
@@ -53,6 +59,7 @@ void LockTable::disinherit(std::string_view name, const Owner& owner) {
   if (entry == nullptr) return;
   const auto fence = entry->inheritance->fence;
   entry->inheritance.reset();
+  stays_away(*entry, fence);
   step(*entry, {.kind = Event::Kind::inherit, .fence = fence});
 }
 
@@ -65,6 +72,7 @@ Entry* LockTable::find_inherited(std::string_view name, const Owner& owner, Fenc
 
 void LockTable::let_go_of_inherited(Entry& entry) {
   entry.inheritance->owner = nullptr;
+  ends(entry, entry.inheritance->fence);
   step(entry, {.kind = Event::Kind::leave, .fence = entry.inheritance->fence});
 }
 
@@ -77,6 +85,7 @@ void LockTable::come_into(Entry& entry, bool inside) {
   const auto inheritance = std::move(entry.inheritance);
   if (inheritance->owner == nullptr) return;
   if (!inside) {
+    ends(entry, inheritance->fence);
     tell_lost(*inheritance->owner, entry.name, inheritance->fence, "another node has it");
     return;
   }

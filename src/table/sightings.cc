@@ -3,11 +3,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/frame.h"
+
 namespace turno::table {
 
 namespace {
 
 constexpr std::size_t most_sighted_permits = 64;  // of one grant
+// Less than a frame takes, by more than one sighting: the rest is cut.
+constexpr std::size_t most_bytes = wire::max_frame - (std::size_t{16} << 10);
+
+void encode(wire::Writer& out, const Sighting& sighting) {
+  out.bytes(sighting.lock);
+  out.bytes(std::string_view(sighting.client).substr(0, 256));
+  out.varint(sighting.session);
+  out.u8(static_cast<std::uint8_t>(sighting.kind));
+  out.varint(sighting.fence.value);
+  out.varint(static_cast<std::uint64_t>(sighting.age.count()));
+  out.bytes(std::string_view(sighting.from).substr(0, 128));
+  out.u8(static_cast<std::uint8_t>(sighting.thing));
+  const auto permits = std::min(sighting.permits.size(), most_sighted_permits);
+  out.varint(permits);
+  for (std::size_t i = 0; i < permits; ++i) out.varint(sighting.permits[i]);
+  out.bytes(std::string_view(sighting.value).substr(0, longest_value));
+}
 
 }  // namespace
 
@@ -15,18 +34,10 @@ void encode_sightings(wire::Writer& out, const Sightings& sightings) {
   out.varint(sightings.waiting);
   out.u8(sightings.cut ? 1 : 0);
   out.varint(sightings.list.size());
+  const auto begin = out.size();
   for (const auto& sighting : sightings.list) {
-    out.bytes(sighting.lock);
-    out.bytes(std::string_view(sighting.client).substr(0, 256));
-    out.varint(sighting.session);
-    out.u8(static_cast<std::uint8_t>(sighting.kind));
-    out.varint(sighting.fence.value);
-    out.varint(static_cast<std::uint64_t>(sighting.age.count()));
-    out.bytes(std::string_view(sighting.from).substr(0, 128));
-    out.u8(static_cast<std::uint8_t>(sighting.thing));
-    const auto permits = std::min(sighting.permits.size(), most_sighted_permits);
-    out.varint(permits);
-    for (std::size_t i = 0; i < permits; ++i) out.varint(sighting.permits[i]);
+    if (out.size() - begin > most_bytes) break;
+    encode(out, sighting);
   }
 }
 
@@ -48,6 +59,7 @@ Sightings decode_sightings(wire::Reader& in) {
     const auto permits = in.varint();
     for (std::uint64_t i = 0; i < permits && i < most_sighted_permits && in.ok(); ++i)
       sighting.permits.push_back(static_cast<std::uint32_t>(in.varint()));
+    sighting.value = in.bytes();
     if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted) ||
         thing >= thing_names.size() || permits > most_sighted_permits)
       break;

@@ -40,13 +40,16 @@ Sightings through_the_wire(const Sightings& sightings) {
 TEST(Sightings, ArriveAsTheyWere) {
   EXPECT_THAT(through_the_wire({}).list, IsEmpty());
   const auto all = through_the_wire(
-      {.list = {holder(), {.lock = "b"}, {.lock = "c", .session = 3, .kind = Kind::noted}},
+      {.list = {holder(),
+                {.lock = "b"},
+                {.lock = "c", .session = 3, .kind = Kind::noted},
+                {.lock = "d", .kind = Kind::holds, .thing = Thing::election, .value = "v"}},
        .waiting = 70'000,
        .cut = true});
   EXPECT_EQ(all.waiting, 70'000U);
   EXPECT_TRUE(all.cut);
   const auto& seen = all.list;
-  ASSERT_EQ(seen.size(), 3U);
+  ASSERT_EQ(seen.size(), 4U);
   EXPECT_EQ(seen[0].lock, holder().lock);
   EXPECT_EQ(seen[0].client, holder().client);
   EXPECT_EQ(seen[0].session, 77U);
@@ -56,6 +59,21 @@ TEST(Sightings, ArriveAsTheyWere) {
   EXPECT_EQ(seen[0].from, "unix:pid=7,user=alice");
   EXPECT_TRUE(seen[1].is(Kind::waits));
   EXPECT_TRUE(seen[2].is(Kind::noted));
+  EXPECT_EQ(seen[3].thing, Thing::election);
+  EXPECT_EQ(seen[3].value, "v");
+}
+
+TEST(Sightings, ThatDoNotFitIntoAFrameAreCut) {
+  auto sighting = holder();
+  sighting.value = std::string(longest_value, 'v');
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode_sightings(out, {.list = std::vector<Sighting>(most_sightings, sighting)});
+  EXPECT_LT(bytes.size(), wire::max_frame - 100);
+  wire::Reader in(bytes);
+  const auto seen = decode_sightings(in);
+  EXPECT_GT(seen.list.size(), 200U);
+  EXPECT_TRUE(seen.cut);
 }
 
 TEST(Sightings, LongClientNamesAreCut) {

@@ -91,6 +91,7 @@ Entry& Table::find_or_make(std::string_view name) {
   const auto found = entries_.find(name);
   if (found != entries_.end()) return *found->second;
   auto entry = engine_->make_entry();
+  entry->thing = thing_;
   entry->name = name;
   entry->home = rendezvous_.home_of(name);
   if (entry->home == stage_.self) engine_->begin_home(*entry, stage_, was_home_of(name));

@@ -47,6 +47,7 @@ struct Sighting {
   std::string from = {};            // where the client is
   Thing thing = Thing::lock;
   std::vector<std::uint32_t> permits = {};  // of a semaphore, if it holds or they are kept
+  std::string value = {};                   // of a leader
 
   [[nodiscard]] bool is(Kind other) const { return kind == other; }
 };

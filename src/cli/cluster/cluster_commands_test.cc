@@ -442,5 +442,46 @@ TEST_F(ClusterCommands, SayWhatIsWrong) {
   expect({"up", "--dir", directory(), "-n", "1"}, 125, "node-1 did not start:\n");
 }
 
+TEST_F(ClusterCommands, TellWhoLeads) {
+  parsed({"up", "-n", "3", "--detach"});
+  EXPECT_EQ(here({"leader", "boss"}).status, 1);
+  EXPECT_THAT(here({"leader", "boss"}).errors, HasSubstr("nobody leads 'boss'"));
+  const auto follower = start({"leader", "boss", "--follow", "--dir", directory()}, "follower");
+  EXPECT_TRUE(eventually([&] { return contents("follower.out") == "nobody\n"; }));
+  const auto one = client_of("node-2", "the-leader"), two = client_of("node-1", "the-next");
+  auto grant = *Election(*one, "boss").campaign("10.0.0.7:80");
+  const auto term = std::to_string(grant.fence());
+  const auto line = "10.0.0.7:80 (term " + term + ", the-leader at node-2)\n";
+  EXPECT_EQ(here({"leader", "boss"}).output, line);
+  const auto leader = parsed({"leader", "boss"});
+  EXPECT_EQ(leader.at("leader").at("value"), "10.0.0.7:80");
+  EXPECT_EQ(leader.at("leader").at("term").as_string(), term);
+  EXPECT_EQ(leader.at("complete"), true);
+  std::jthread next([&] { (void)Election(*two, "boss").campaign("x", {.timeout = 30s}); });
+  EXPECT_TRUE(eventually([&] {
+    return parsed({"waiters", "boss"}).at("waiters").as_array().size() == 1;
+  }));
+
+  const auto locks = parsed({"locks"}).at("locks").as_array();
+  ASSERT_EQ(locks.size(), 1U);
+  EXPECT_EQ(locks[0].at("kind"), "election");
+  const auto why = here({"why", "boss"}).output;
+  EXPECT_THAT(why, HasSubstr("leads 'boss', session"));
+  EXPECT_THAT(why, HasSubstr("(term " + term + ", value 10.0.0.7:80)"));
+  EXPECT_THAT(why, HasSubstr("when its leader resigns"));
+  EXPECT_EQ(parsed({"why", "boss"}).at("holder").at("value"), "10.0.0.7:80");
+  EXPECT_EQ(parsed({"why", "boss", "--kind", "lock"}).at("held"), false);
+  EXPECT_EQ(here({"why", "boss", "--kind", "door"}).status, 64);
+  EXPECT_THAT(here({"status"}).output, HasSubstr("0 locks held, 1 election led, 1 client waiting"));
+  grant.release();
+  next.join();
+  EXPECT_TRUE(eventually([&] {
+    const auto told = contents("follower.out");
+    return told.starts_with("nobody\n" + line) && told.find("\nx (term") != std::string::npos;
+  }));
+  ::kill(follower, SIGTERM);
+  EXPECT_EQ(finish(follower, "follower").status, 128 + SIGTERM);
+}
+
 }  // namespace
 }  // namespace turno

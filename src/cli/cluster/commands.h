@@ -21,6 +21,8 @@ void add_why(Command app, Job& job);
 // `command` is what it runs; see frame/command_words.h.
 void add_lock(Command app, Job& job, const std::vector<std::string>& command);
 void add_semaphore(Command app, Job& job, const std::vector<std::string>& command);
+void add_elect(Command app, Job& job, const std::vector<std::string>& command);
+void add_leader(Command app, Job& job);
 void add_demo(Command app, Job& job);
 
 }  // namespace turno::cli

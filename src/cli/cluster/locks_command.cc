@@ -13,6 +13,7 @@
 #include "cli/frame/readable.h"
 #include "cli/frame/table.h"
 #include "core/text/json.h"
+#include "core/usage_error.h"
 
 namespace turno::cli {
 
@@ -25,7 +26,7 @@ struct LocksQuestion : AskOptions {
 };
 
 struct LockQuestion : AskOptions {
-  std::string name;
+  std::string name, kind;
 };
 
 std::string named(const std::string& client) {
@@ -51,13 +52,15 @@ void add_holder(Json& json, const Holder& holder) {
                                  .add("told_ms", holder.held.count()));
     return;
   }
-  json.add("holder", Json()
-                         .add("client", printable(holder.client))
-                         .add("from", printable(holder.from))
-                         .add("node", printable(holder.node))
-                         .add("session", printable(holder.session))
-                         .add("fence", Fence{holder.fence})
-                         .add("held_ms", holder.held.count()));
+  auto who = Json()
+                 .add("client", printable(holder.client))
+                 .add("from", printable(holder.from))
+                 .add("node", printable(holder.node))
+                 .add("session", printable(holder.session))
+                 .add("fence", Fence{holder.fence})
+                 .add("held_ms", holder.held.count());
+  if (!holder.value.empty()) who.add("value", printable(holder.value));
+  json.add("holder", who);
 }
 
 Json waiter_json(const WaitingClient& waiter, std::size_t position) {
@@ -74,6 +77,7 @@ std::vector<std::string> row_of(const std::string& name, const Holder& holder) {
   const auto waiting = std::to_string(holder.waiting);
   if (!holder.kept_for.empty())
     return {printable(name),
+            printable(holder.kind),
             "(kept for " + printable(holder.kept_for) + ")",
             "-",
             "-",
@@ -82,19 +86,17 @@ std::vector<std::string> row_of(const std::string& name, const Holder& holder) {
             waiting};
   if (!holder.told_by.empty())
     return {printable(name),
+            printable(holder.kind),
             "(perhaps)",
             printable(holder.node),
             "-",
             "-",
             "told " + readable(holder.held) + " ago",
             waiting};
-  return {printable(name),
-          named(holder.client),
-          printable(holder.node),
-          printable(holder.session),
-          std::to_string(holder.fence),
-          readable(holder.held),
-          waiting};
+  return {printable(name),           printable(holder.kind),
+          named(holder.client),      printable(holder.node),
+          printable(holder.session), std::to_string(holder.fence),
+          readable(holder.held),     waiting};
 }
 
 int locks(const LocksQuestion& options) {
@@ -105,7 +107,7 @@ int locks(const LocksQuestion& options) {
   if (options.json) {
     std::vector<Json> list;
     for (const auto& [name, holder] : held->list) {
-      auto json = Json().add("name", printable(name));
+      auto json = Json().add("name", printable(name)).add("kind", printable(holder.kind));
       add_holder(json, holder);
       list.push_back(json.add("waiting", holder.waiting));
     }
@@ -123,7 +125,7 @@ int locks(const LocksQuestion& options) {
                                              : "No lock is held at the nodes that answered.");
     return tell_gaps(held->gaps);
   }
-  Table table({"lock", "held by", "node", "session", "fence", "for", "waiting"});
+  Table table({"name", "kind", "held by", "node", "session", "fence", "for", "waiting"});
   for (const auto& [name, holder] : held->list) table.add(row_of(name, holder));
   fmt::print("{}", table.text());
   return tell_gaps(held->gaps);
@@ -139,7 +141,7 @@ std::vector<Json> list_of(const std::vector<WaitingClient>& waiters) {
 int waiters(const LockQuestion& options) {
   auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
-  const auto found = query->waiters(options.name);
+  const auto found = query->waiters(options.name, options.kind);
   if (!found) return complain(found.error());
   if (options.json) {
     auto json = Json().add("name", printable(options.name)).add("waiters", list_of(found->list));
@@ -166,6 +168,7 @@ int waiters(const LockQuestion& options) {
 
 struct Situation {
   std::string name;
+  std::string asked_kind;  // empty: any
   std::optional<Holder> holder;
   std::vector<PermitHolder> permit_holders;  // of a semaphore
   std::vector<WaitingClient> waiters;
@@ -175,15 +178,18 @@ struct Situation {
   milliseconds lock_delay{0};
 
   [[nodiscard]] bool surely_free() const { return !holder && gaps.complete() && ready; }
+  [[nodiscard]] bool is_election() const {
+    return (holder ? holder->kind : asked_kind) == "election";
+  }
 };
 
 // Who holds and who waits are two questions. If somebody began to answer in between, they are asked
 // again.
 tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
   for (int i = 0; i < 3; ++i) {
-    auto who = query.who(now.name);
+    auto who = query.who(now.name, now.asked_kind);
     if (!who) return tl::unexpected(who.error());
-    auto waiters = query.waiters(now.name);
+    auto waiters = query.waiters(now.name, now.asked_kind);
     if (!waiters) return tl::unexpected(waiters.error());
     now.holder = std::move(who->holder);
     now.permit_holders = std::move(who->holders);
@@ -194,8 +200,8 @@ tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
   return tl::unexpected(Error{Error::Code::unavailable, "nodes come and go; ask again"});
 }
 
-tl::expected<Situation, Error> situation(NodeQuery& query, const std::string& name) {
-  Situation now{.name = name};
+tl::expected<Situation, Error> situation(NodeQuery& query, const LockQuestion& options) {
+  Situation now{.name = options.name, .asked_kind = options.kind};
   if (const auto asked = ask_twice(query, now); !asked) return tl::unexpected(asked.error());
   const auto info = query.info();
   if (!info) return tl::unexpected(info.error());
@@ -229,6 +235,11 @@ void explain_holder(const Situation& now) {
   } else if (!holder.told_by.empty()) {
     fmt::print("'{}' is perhaps held at {}: it told {} so {} ago, and does not answer now.\n", name,
                printable(holder.node), printable(holder.told_by), readable(holder.held));
+  } else if (now.is_election()) {
+    fmt::print("{} leads '{}', session {} at {}, for {} (term {}{}{}).\n",
+               named(holder.client, holder.from), name, printable(holder.session),
+               printable(holder.node), readable(holder.held), holder.fence,
+               holder.value.empty() ? "" : ", value ", printable(holder.value));
   } else {
     fmt::print("'{}' is held by {}, session {} at {}, for {} (fence {}).\n", name,
                named(holder.client, holder.from), printable(holder.session), printable(holder.node),
@@ -308,28 +319,28 @@ void explain_waiters(const Situation& now) {
 void advise(const Situation& now) {
   if (!now.holder) {
     if (now.waiters.empty() && now.surely_free())
-      fmt::print("\nTake it: {} lock {} -- COMMAND\n", program(), shell_word(printable(now.name)));
+      fmt::print("\nTake it: {} {} {} -- COMMAND\n", program(),
+                 now.is_election() ? "elect" : "lock", shell_word(printable(now.name)));
     return;
   }
+  const std::string_view holder = now.is_election() ? "leader" : "holder";
   if (!now.holder->told_by.empty()) return;  // what to do was said of who does not answer
   if (!now.holder->kept_for.empty()) {
     fmt::print("\nIt becomes free by itself, when the lock delay is over.\n");
     return;
   }
-  fmt::print(
-      "\nIt becomes free when its holder unlocks it, disconnects, or lets its time to live run "
-      "out.\n");
+  fmt::print("\nIt becomes free when its {} {}, disconnects, or lets its time to live run out.\n",
+             holder, now.is_election() ? "resigns" : "unlocks it");
   if (const auto pid = process_of(*now.holder)) {
     const auto state = cluster::process_state(*pid);
     const bool stopped = state == cluster::ProcessState::stopped;
-    fmt::print(
-        "The holder is process {0}{2}, on the machine of {1}:\n  ps -p {0}       what it is\n",
-        *pid, printable(now.holder->node), stopped ? ", which is stopped" : "");
+    fmt::print("The {3} is process {0}{2}, on the machine of {1}:\n  ps -p {0}       what it is\n",
+               *pid, printable(now.holder->node), stopped ? ", which is stopped" : "", holder);
     if (stopped) fmt::print("  kill -CONT {0}  let it go on\n", *pid);
-    fmt::print("  kill {1}{0}{2}  end it; the lock is free then\n", *pid, stopped ? "-9 " : "",
-               stopped ? "  " : "      ");
+    fmt::print("  kill {1}{0}{2}  end it; the {3} is free then\n", *pid, stopped ? "-9 " : "",
+               stopped ? "  " : "      ", now.is_election() ? "election" : "lock");
   } else if (now.holder_node) {
-    fmt::print("The holder calls itself {} and is a client of {} (pid {}, {}).\n",
+    fmt::print("The {} calls itself {} and is a client of {} (pid {}, {}).\n", holder,
                named(now.holder->client), printable(now.holder->node), now.holder_node->pid,
                printable(now.holder_node->client_address));
   }
@@ -362,11 +373,13 @@ void add_permits(Json& json, const Situation& now) {
 int why(const LockQuestion& options) {
   auto query = NodeQuery::reach(options.node, options.place());
   if (!query) return complain(query.error());
-  const auto now = situation(*query, options.name);
+  const auto now = situation(*query, options);
   if (!now) return complain(now.error());
   if (options.json) {
     Json json;
     json.add("name", printable(now->name));
+    const auto& kind = now->holder ? now->holder->kind : now->asked_kind;
+    if (!kind.empty()) json.add("kind", printable(kind));
     add_held(json, *now);
     if (!now->permit_holders.empty()) {
       add_permits(json, *now);
@@ -394,16 +407,25 @@ void add_question(Command app, Job& job, const char* command_name, const char* t
                   int (*run)(const LockQuestion&)) {
   auto command = app.add_subcommand(command_name, title);
   auto options = std::make_shared<LockQuestion>();
-  command.add_option("NAME", options->name, "The lock").required();
+  command.add_option("NAME", options->name, "The lock, semaphore or election").required();
+  command.add_option("--kind", options->kind,
+                     "lock, semaphore or election, if several are called so (default: the first of "
+                     "these that somebody has or wants)");
   options->add_to(command);
   command.footer(fmt::format("\nExample:\n  turno {} backup\n", command_name));
-  command.callback([&job, options, run] { job = [options, run] { return run(*options); }; });
+  command.callback([&job, options, run] {
+    const auto& kind = options->kind;
+    if (!kind.empty() && kind != "lock" && kind != "semaphore" && kind != "election")
+      throw UsageError("--kind is lock, semaphore or election, not '" + kind + "'");
+    job = [options, run] { return run(*options); };
+  });
 }
 
 }  // namespace
 
 void add_locks(Command app, Job& job) {
-  auto command = app.add_subcommand("locks", "List the locks that are held");
+  auto command =
+      app.add_subcommand("locks", "List the locks that are held, and the elections that are led");
   auto options = std::make_shared<LocksQuestion>();
   options->add_to(command);
   command.add_flag("--names", options->names, "Print the names only, one a line");
@@ -412,11 +434,13 @@ void add_locks(Command app, Job& job) {
 }
 
 void add_waiters(Command app, Job& job) {
-  add_question(app, job, "waiters", "List who waits for a lock", waiters);
+  add_question(app, job, "waiters", "List who waits for a lock, a semaphore or an election",
+               waiters);
 }
 
 void add_why(Command app, Job& job) {
-  add_question(app, job, "why", "Explain who holds a lock, who waits, and what to do", why);
+  add_question(app, job, "why", "Explain who holds a lock or leads, who waits, and what to do",
+               why);
 }
 
 }  // namespace turno::cli

@@ -185,8 +185,10 @@ tl::expected<Answer<HeldLock>, Error> NodeQuery::locks() {
   return locks;
 }
 
-tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name) {
-  const auto reply = connection_->call({"WHO", name}, patience_);
+tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name, std::string_view kind) {
+  client::Connection::Arguments question{"WHO", name};
+  if (!kind.empty()) question.push_back(kind);
+  const auto reply = connection_->call(question, patience_);
   if (!reply)
     return tl::unexpected(Error{reply.error().code, address_ + ": " + reply.error().message});
   const auto holder = client::holder_from(*reply);
@@ -204,8 +206,11 @@ tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name) {
   return answer;
 }
 
-tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view name) {
-  const auto replies = list({"WAITERS", name});
+tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view name,
+                                                              std::string_view kind) {
+  client::Connection::Arguments question{"WAITERS", name};
+  if (!kind.empty()) question.push_back(kind);
+  const auto replies = list(question);
   if (!replies) return tl::unexpected(replies.error());
   Answer<WaitingClient> waiters;
   for (const auto& reply : *replies) {

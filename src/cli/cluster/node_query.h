@@ -86,8 +86,10 @@ class NodeQuery {
   tl::expected<std::vector<cluster::Member>, Error> members();
   tl::expected<std::vector<MemberState>, Error> member_states();
   tl::expected<Answer<HeldLock>, Error> locks();
-  tl::expected<WhoAnswer, Error> who(std::string_view name);
-  tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name);
+  // `kind`: lock, semaphore or election; empty: the first of these that somebody has or wants.
+  tl::expected<WhoAnswer, Error> who(std::string_view name, std::string_view kind = {});
+  tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name,
+                                                     std::string_view kind = {});
   // The node begins to leave.
   tl::expected<void, Error> drain();
   [[nodiscard]] bool is_open() const { return !connection_->closed(); }

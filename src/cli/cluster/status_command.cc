@@ -139,7 +139,7 @@ std::vector<Seen> look_at(const std::vector<cluster::Member>& members,
 }
 
 struct Totals {
-  std::uint64_t held = 0, waiting = 0, silent = 0;
+  std::uint64_t held = 0, led = 0, waiting = 0, silent = 0;
 };
 
 Totals totals_of(const std::vector<Seen>& all) {
@@ -147,7 +147,9 @@ Totals totals_of(const std::vector<Seen>& all) {
   for (const auto& each : all) {
     totals.silent += each.info ? 0 : 1;
     totals.held += each.info ? each.info->number("held_here") : 0;
-    totals.waiting += each.info ? each.info->number("waiting_here") : 0;
+    totals.led += each.info ? each.info->number("leaders_here") : 0;
+    for (const auto* key : {"waiting_here", "campaigners_here"})
+      totals.waiting += each.info ? each.info->number(key) : 0;
   }
   return totals;
 }
@@ -174,7 +176,9 @@ void print_text(const NodeInfo& asked, const std::vector<Seen>& all) {
   fmt::print("{}", table.text());
   const auto totals = totals_of(all);
   fmt::print(
-      "\n{} held, {} waiting{}\n", counted(totals.held, "lock"), counted(totals.waiting, "client"),
+      "\n{} held{}, {} waiting{}\n", counted(totals.held, "lock"),
+      totals.led == 0 ? "" : fmt::format(", {} led", counted(totals.led, "election")),
+      counted(totals.waiting, "client"),
       totals.silent == 0 ? "" : fmt::format("; {} did not answer", counted(totals.silent, "node")));
   print_troubles(asked, all);
 }
@@ -191,6 +195,8 @@ void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector
       json.add("epoch", each.info->number("epoch"))
           .add("held", each.info->number("held_here"))
           .add("waiting", each.info->number("waiting_here"))
+          .add("leaders", each.info->number("leaders_here"))
+          .add("campaigners", each.info->number("campaigners_here"))
           .add("known_locks", each.info->number("known_locks"))
           .add("acquired", each.info->number("acquired"))
           .add("lost", each.info->number("lost"))
@@ -214,6 +220,7 @@ void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector
                          .add("lock_delay_ms", asked.number("lock_delay_ms"))
                          .add("idle_ms", asked.number("idle_ms"))
                          .add("held", totals.held)
+                         .add("led", totals.led)
                          .add("waiting", totals.waiting)
                          .add("registry_trouble", printable(asked.text("registry_trouble")))
                          .add("members", members)

@@ -9,7 +9,7 @@ namespace turno::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> commands_that_run = {"lock", "semaphore"};
+constexpr std::array<std::string_view, 3> commands_that_run = {"lock", "semaphore", "elect"};
 
 // An option whose value is the next word.
 bool wants_next_word(Command command, const std::string& word) {

@@ -29,7 +29,8 @@ bool begins_with_an_algorithm(const std::string& command) {
 }
 // What lists the names that a command can begin with, empty if there is nothing to list.
 std::string names_for(const std::string& command) {
-  if (command == "why" || command == "waiters" || command == "lock") return "locks --names";
+  for (const auto* each : {"why", "waiters", "lock", "leader", "elect"})
+    if (command == each) return "locks --names";
   if (command == "drain") return "members --names";
   return {};
 }

@@ -50,15 +50,36 @@ void write_semaphores(Exposition& out, PoolTable& semaphores) {
       .sample(statistics.lost.load());
 }
 
+void write_elections(Exposition& out, ElectionTable& elections) {
+  const auto& statistics = elections.statistics();
+  std::array<std::uint64_t, std::tuple_size_v<decltype(Statistics::waits)>> counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = statistics.waits[i].load();
+  out.histogram("turno_campaign_duration_seconds",
+                "Time from a campaign to its win, of this node's users.", Statistics::bounds_us,
+                counts, static_cast<double>(statistics.waited_us.load()) / 1e6);
+  out.gauge("turno_leaders", "Elections in which a user of this node leads.")
+      .sample(statistics.holders.load());
+  out.gauge("turno_campaigners", "Users of this node that wait to lead.")
+      .sample(statistics.waiters.load());
+  out.gauge("turno_elections_known", "Elections in this node's memory.").sample(elections.size());
+  out.counter("turno_leaderships_lost_total", "Leaders that were told to lead no more.")
+      .sample(statistics.lost.load());
+}
+
 void write_messages(Exposition& out, Host& host) {
   out.counter("turno_messages_sent_total", "Messages about locks and so on sent to other nodes.");
-  for (table::Table* things : {static_cast<table::Table*>(&host.locks()),
-                               static_cast<table::Table*>(&host.semaphores())}) {
+  for (table::Table* things :
+       {static_cast<table::Table*>(&host.locks()), static_cast<table::Table*>(&host.semaphores()),
+        static_cast<table::Table*>(&host.elections())}) {
     const auto& engine = things->engine();
+    const auto thing = table::name(things->thing());
     for (const auto& message : engine.messages())
-      out.sample({{"algorithm", engine.info().name}, {"kind", message.kind}}, message.count);
+      out.sample({{"thing", thing}, {"algorithm", engine.info().name}, {"kind", message.kind}},
+                 message.count);
     for (const auto& message : engine.control())
-      out.sample({{"algorithm", engine.info().name}, {"kind", table::control_kind(message.kind)}},
+      out.sample({{"thing", thing},
+                  {"algorithm", engine.info().name},
+                  {"kind", table::control_kind(message.kind)}},
                  message.count);
   }
   out.counter("turno_strange_frames_total", "Frames of peers that made no sense and were dropped.")
@@ -131,6 +152,7 @@ std::string metrics_text(Host& host, const Clients& clients) {
   Exposition out;
   write_locks(out, host.locks());
   write_semaphores(out, host.semaphores());
+  write_elections(out, host.elections());
   write_messages(out, host);
   write_cluster(out, host);
   write_clients(out, clients);

@@ -185,8 +185,8 @@ TEST(Metrics, TellWhatHappened) {
   EXPECT_EQ(after["turno_view_members"], 1);
   EXPECT_GE(after["turno_view_epoch"], 1);
   EXPECT_EQ(after["turno_build_info{version=\"" TURNO_VERSION "\"}"], 1);
-  EXPECT_TRUE(
-      after.contains("turno_messages_sent_total{algorithm=\"nxr-bh\",kind=\"control-open\"}"));
+  EXPECT_TRUE(after.contains(
+      "turno_messages_sent_total{thing=\"lock\",algorithm=\"nxr-bh\",kind=\"control-open\"}"));
   EXPECT_GT(after["process_resident_memory_bytes"], 1e6);
   EXPECT_GT(after["process_cpu_seconds_total"], 0);
 }

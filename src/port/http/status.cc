@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 
@@ -85,15 +86,17 @@ Json who(const NodeSighting& sighted) {
       .add("from", sighted.sighting.from);
 }
 
-Json describe_lock(std::string_view name, const LockFindings& lock) {
+Json describe_lock(std::string_view name, Thing thing, const LockFindings& lock) {
   Json json;
-  json.add("name", name);
+  json.add("name", name).add("kind", table::name(thing));
   if (lock.holder == nullptr) {
     json.add("holder", nullptr);
   } else {
-    json.add("holder", who(*lock.holder)
-                           .add("fence", lock.holder->sighting.fence)
-                           .add("held_ms", lock.holder->sighting.age.count()));
+    auto holder = who(*lock.holder)
+                      .add("fence", lock.holder->sighting.fence)
+                      .add("held_ms", lock.holder->sighting.age.count());
+    if (!lock.holder->sighting.value.empty()) holder.add("value", lock.holder->sighting.value);
+    json.add("holder", holder);
   }
   if (lock.kept != nullptr)
     json.add("kept", Json()
@@ -146,6 +149,7 @@ std::string status_json(Host& host, const Clients& clients) {
                       .add("node", node)
                       .add("cluster", describe_cluster(host))
                       .add("locks", describe_locks(host.locks()))
+                      .add("elections", describe_locks(host.elections()))
                       .add("messages", describe_messages(host.locks().engine()))
                       .add("clients", connected));
 }
@@ -153,14 +157,22 @@ std::string status_json(Host& host, const Clients& clients) {
 std::string locks_json(const Findings& findings) {
   std::vector<Json> locks;
   for (const auto& [name, lock] : put_in_order(findings))
-    locks.push_back(describe_lock(name, lock));
+    locks.push_back(describe_lock(name.first, name.second, lock));
   Json json;
   add_gaps(json, findings);
   return document(json.add("locks", locks));
 }
 
-std::string lock_json(std::string_view name, const Findings& findings) {
-  auto json = describe_lock(name, put_in_order(findings.found));
+std::string lock_json(std::string_view name, const Findings& all) {
+  // Of a semaphore there is no holder to be described here.
+  const auto is_led = [](const auto& each) { return each.sighting.thing == Thing::election; };
+  const auto is_lock = [](const auto& each) { return each.sighting.thing == Thing::lock; };
+  const auto thing =
+      std::ranges::none_of(all.found, is_lock) && std::ranges::any_of(all.found, is_led)
+          ? Thing::election
+          : Thing::lock;
+  const auto findings = only(all, thing);
+  auto json = describe_lock(name, thing, put_in_order(findings.found, thing));
   json.add("waiting", findings.waiting);
   add_gaps(json, findings);
   return document(json);

@@ -29,27 +29,29 @@ NodeSighting waiter(std::string node, std::string lock, std::chrono::millisecond
 TEST(LocksJson, GroupsWhatWasSeenByLock) {
   const Findings findings{
       .found = {waiter("b", "y", 10ms), holder("a", "x", 5), waiter("a", "x", 20ms)}};
-  EXPECT_EQ(locks_json(findings),
-            R"({"complete":true,"silent":[],"truncated":false,"locks":[)"
-            R"({"name":"x","holder":{"node":"a","session":"7","client":"client","from":"here",)"
-            R"("fence":"5","held_ms":30},"waiters":[{"node":"a","session":"8","client":"other",)"
-            R"("from":"there","waiting_ms":20}]},)"
-            R"({"name":"y","holder":null,"waiters":[{"node":"b","session":"8","client":"other",)"
-            R"("from":"there","waiting_ms":10}]}]})"
-            "\n");
+  EXPECT_EQ(
+      locks_json(findings),
+      R"({"complete":true,"silent":[],"truncated":false,"locks":[)"
+      R"({"name":"x","kind":"lock","holder":{"node":"a","session":"7","client":"client","from":"here",)"
+      R"("fence":"5","held_ms":30},"waiters":[{"node":"a","session":"8","client":"other",)"
+      R"("from":"there","waiting_ms":20}]},)"
+      R"({"name":"y","kind":"lock","holder":null,"waiters":[{"node":"b","session":"8","client":"other",)"
+      R"("from":"there","waiting_ms":10}]}]})"
+      "\n");
 }
 
 TEST(LocksJson, NamesWhoDidNotAnswerAndWhatIsKnownOfThem) {
   Findings findings{.found = {{"n1", {"x", "n2", 0, Sighting::Kind::noted, Fence{}, 70ms}},
                               {"n2", {"y", "n4", 0, Sighting::Kind::kept, Fence{}, 800ms}}},
                     .silent = {{"n1", 123, cluster::ProcessState::stopped}}};
-  EXPECT_EQ(locks_json(findings),
-            R"({"complete":false,"silent":[{"name":"n1","pid":123,"state":"stopped"}],)"
-            R"("truncated":false,"locks":[)"
-            R"({"name":"x","holder":null,"perhaps_held":{"node":"n1","told_by":"n2",)"
-            R"("told_ms":70},"waiters":[]},)"
-            R"({"name":"y","holder":null,"kept":{"for":"n4","free_in_ms":800},"waiters":[]}]})"
-            "\n");
+  EXPECT_EQ(
+      locks_json(findings),
+      R"({"complete":false,"silent":[{"name":"n1","pid":123,"state":"stopped"}],)"
+      R"("truncated":false,"locks":[)"
+      R"({"name":"x","kind":"lock","holder":null,"perhaps_held":{"node":"n1","told_by":"n2",)"
+      R"("told_ms":70},"waiters":[]},)"
+      R"({"name":"y","kind":"lock","holder":null,"kept":{"for":"n4","free_in_ms":800},"waiters":[]}]})"
+      "\n");
 }
 
 TEST(LocksJson, BelievesTheLaterHolderAndPutsTheLongestWaitFirst) {
@@ -119,13 +121,16 @@ TEST(Status, ShowsWhoIsMissingAndThenTheWholeCluster) {
       EXPECT_EQ(page.status, 200);
       EXPECT_THAT(page.head, HasSubstr("Content-Type: application/json\r\n"));
       EXPECT_TRUE(is_json(page.body)) << page.body;
-      EXPECT_THAT(page.body, HasSubstr("\"name\":\"a/b \xc3\xa9\",\"holder\":{\"node\":\"first\""));
+      EXPECT_THAT(
+          page.body,
+          HasSubstr("\"name\":\"a/b \xc3\xa9\",\"kind\":\"lock\",\"holder\":{\"node\":\"first\""));
       EXPECT_THAT(page.body, HasSubstr(R"("waiters":[{"node":"second","session":"2")"));
       EXPECT_THAT(page.body, HasSubstr("\"complete\":true"));
     }
-    EXPECT_THAT(get(node->http(), "/locks/unknown").body,
-                HasSubstr(R"({"name":"unknown","holder":null,"waiters":[],"waiting":0,)"
-                          R"("complete":true,"silent":[])"));
+    EXPECT_THAT(
+        get(node->http(), "/locks/unknown").body,
+        HasSubstr(R"({"name":"unknown","kind":"lock","holder":null,"waiters":[],"waiting":0,)"
+                  R"("complete":true,"silent":[])"));
   }
 }
 

@@ -120,9 +120,13 @@ void Clients::lost(const Owner& owner, Thing thing, const std::string& name, Fen
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) return;
     auto& session = *found->second;
-    thing == Thing::lock ? session.lost(name, fence, reason)
-                         : session.lost_permits(name, fence, reason);
+    thing == Thing::semaphore ? session.lost_permits(name, fence, reason)
+                              : session.lost(name, fence, reason, thing);
   });
+}
+
+void Clients::tell_leader(const Leadership& change) {
+  for (auto& [id, connection] : connections_) connection->tell_leader(change);
 }
 
 void Clients::end() {

@@ -42,6 +42,8 @@ class Clients {
   // A grant was taken away. From any thread.
   void lost(const Owner& owner, Thing thing, const std::string& name, Fence fence,
             std::string_view reason);
+  // Who leads an election has changed: for those who observe it.
+  void tell_leader(const Leadership& change);
   // Says goodbye to all: the node ends.
   void end();
 

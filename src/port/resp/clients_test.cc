@@ -148,7 +148,7 @@ TEST_F(ClientsTest, ALockIsLostWhenItsTimeToLiveIsOver) {
   // The older protocol has no way to tell; but it is so.
   EXPECT_TRUE(old.is_silent(60ms));
   EXPECT_EQ(old.ask("UNLOCK b"), "0");
-  EXPECT_THAT(lines.take(), HasSubstr("lost 'a': its time to live ran out"));
+  EXPECT_THAT(lines.take(), HasSubstr("lost lock 'a': its time to live ran out"));
   // Lost locks can be taken again.
   EXPECT_EQ(next.ask("UNLOCK a"), "1");
   EXPECT_GT(holder.lock("a"), std::stoll(fence));

@@ -15,14 +15,10 @@ constexpr std::array own = {Command{"COMMAND", command, 1, any_number,
                                     "server", "The commands that there are"}};
 
 // Locks first: they are what is asked for most.
-const std::array<std::span<const Command>, 7>& kinds() {
-  static const std::array<std::span<const Command>, 7> all = {lock_commands(),
-                                                              permit_commands(),
-                                                              session_commands(),
-                                                              moving_commands(),
-                                                              redis_commands(),
-                                                              sentinel_commands(),
-                                                              own};
+const std::array<std::span<const Command>, 8>& kinds() {
+  static const std::array<std::span<const Command>, 8> all = {
+      lock_commands(),   permit_commands(), election_commands(), session_commands(),
+      moving_commands(), redis_commands(),  sentinel_commands(), own};
   return all;
 }
 
@@ -147,7 +143,8 @@ bool refuse_now(Connection& connection, const Command* found, std::string_view n
     return true;
   }
   if (!connection.gone().empty() &&
-      is_one_of({"LOCK", "UNLOCK", "RENEW", "CANCEL", "TICKET", "SUBSCRIBE", "PSUBSCRIBE"})) {
+      is_one_of({"LOCK", "UNLOCK", "PERMIT", "RELEASE", "CAMPAIGN", "RESIGN", "RENEW", "CANCEL",
+                 "TICKET", "SUBSCRIBE", "PSUBSCRIBE"})) {
     out.error("NOSESSION",
               connection.gone() + ": what it held is released; SESSION JOIN another one, or RESET");
     return true;

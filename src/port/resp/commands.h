@@ -30,6 +30,7 @@ inline constexpr std::size_t any_number = wire::RequestParser::max_arguments;
 // By their kinds; looked through in this order.
 std::span<const Command> lock_commands();
 std::span<const Command> permit_commands();
+std::span<const Command> election_commands();
 std::span<const Command> session_commands();
 std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();
@@ -48,6 +49,13 @@ std::string info_text(Connection& connection, Arguments sections);
 // What LOCK, PERMIT and the like have in common. False: what is wrong has been written.
 bool good_name(Connection& connection, std::string_view thing, std::string_view name);
 std::optional<Fence> fence_in(Connection& connection, std::string_view text);
+// Asks all members who holds and who waits, of one kind if it is said, else of the first kind that
+// is found, and writes the answer when they have answered or had their time.
+using WriteFindings = void (*)(wire::ReplyWriter&, std::string_view name, const Findings&);
+void ask(Connection& connection, std::string_view name, std::optional<Thing> thing,
+         WriteFindings write);
+// LOCK, SEMAPHORE or ELECTION. Nothing: it is none of them, which has been written.
+std::optional<Thing> thing_in(Connection& connection, std::string_view text);
 // Takes the option at `i`, and its value: TIMEOUT ms, TTL ms or ASYNC, each once.
 struct WaitOptions {
   bool has_timeout = false, has_ttl = false;

@@ -96,7 +96,7 @@ TEST_P(CommandsTest, UnlockRenewAndCancelRefuseWhatMakesNoSense) {
   EXPECT_EQ(caller_.ask("UNLOCK a -7"), "-ERR '-7' is no fence");
   EXPECT_EQ(caller_.ask("UNLOCK a 99999999999999999999"),
             "-ERR '99999999999999999999' is no fence");
-  EXPECT_THAT(caller_.ask("RENEW a"), HasSubstr("usage: RENEW name ms [fence]"));
+  EXPECT_THAT(caller_.ask("RENEW a"), HasSubstr("usage: RENEW name ms [fence"));
   EXPECT_EQ(caller_.ask("RENEW a x"), "-ERR RENEW needs a number of milliseconds above 0");
   EXPECT_EQ(caller_.ask("RENEW a 0"), "-ERR RENEW needs a number of milliseconds above 0");
   EXPECT_EQ(caller_.ask("RENEW a 10 x"), "-ERR 'x' is no fence");
@@ -131,9 +131,10 @@ TEST_P(CommandsTest, WhoAndWaiters) {
     holder.erase("complete");  // of WHO only
     EXPECT_THAT(holder.at("from"), StartsWith(newer() ? "\"127.0.0.1:" : "\"unix:pid="));
     holder.erase("from");
-    EXPECT_THAT(holder, ElementsAre(Pair("client", "\"holder\""), Pair("fence", fence),
-                                    Pair("name", "\"a\""), Pair("node", "\"n1\""),
-                                    Pair("session", session), Pair("waiting", "1")));
+    EXPECT_THAT(holder,
+                ElementsAre(Pair("client", "\"holder\""), Pair("fence", fence),
+                            Pair("kind", "\"lock\""), Pair("name", "\"a\""), Pair("node", "\"n1\""),
+                            Pair("session", session), Pair("waiting", "1")));
   }
   const auto waiters = caller_.call("WAITERS a");
   ASSERT_EQ(waiters.elements.size(), 1U);

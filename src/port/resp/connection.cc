@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/text/json.h"
@@ -37,9 +38,10 @@ std::string_view name_of(const News& news) {
 std::string json_of(const News& news) {
   Json json;
   json.add("event", name_of(news));
-  if (!news.lock.empty()) json.add(news.thing == Thing::lock ? "lock" : "semaphore", news.lock);
+  if (!news.lock.empty()) json.add(table::name(news.thing), news.lock);
   if (news.ticket != 0) json.add("ticket", news.ticket);
-  if (news.fence != Fence{}) json.add("fence", std::to_string(news.fence.value));
+  if (news.fence != Fence{})
+    json.add(news.thing == Thing::election ? "term" : "fence", std::to_string(news.fence.value));
   if (!news.permits.empty()) {
     std::vector<std::string> permits;
     for (const auto permit : news.permits) permits.push_back(std::to_string(permit));
@@ -99,6 +101,7 @@ void Connection::reset() {
   gone_.clear();
   begin_session();
   subscriptions_.clear();
+  observed_.clear();
   transaction_ = {};
   reply_.set_protocol(2);
   reply_.set_fences_as_text(false);
@@ -190,8 +193,9 @@ void Connection::lock(const Wanted& wanted) {
                              .asker = wanted.async ? nullptr : this,
                              .thing = wanted.thing,
                              .count = wanted.count,
-                             .permits = wanted.permits};
-  const auto asked = wish.thing == Thing::lock ? session_->lock(wish) : session_->permit(wish);
+                             .permits = wanted.permits,
+                             .value = wanted.value};
+  const auto asked = wish.thing == Thing::semaphore ? session_->permit(wish) : session_->lock(wish);
   if (!asked.objection.empty()) return reply_.error("ERR", asked.objection);
   switch (asked.state) {
     case State::holds_already:
@@ -224,9 +228,9 @@ void Connection::lock(const Wanted& wanted) {
        .permits = asked.permits});
 }
 
-// Of a lock its fence; of permits, for each its number and its fence.
+// Of a lock its fence, of an election its term; of permits, for each its number and its fence.
 void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits) {
-  if (thing == Thing::lock) return reply_.fence(fence.value);
+  if (thing != Thing::semaphore) return reply_.fence(fence.value);
   reply_.array(permits.size());
   for (const auto permit : permits) {
     reply_.array(2);
@@ -261,6 +265,10 @@ void Connection::tell(const News& news) {
   const bool pushes = reply_.protocol() >= 3;
   if (!subscriptions_.empty()) publish(news);
   if (pushes) push(news);
+  after_news();
+}
+
+void Connection::after_news() {
   if (!working_ && unwritten() > 0) flush();
   // It must not miss anything: so it is made to notice.
   if (unwritten() > most_news && !std::exchange(quitting_, true)) {
@@ -277,10 +285,15 @@ bool Connection::hears() const {
 }
 
 void Connection::publish(const News& news) {
-  const auto channel = "turno:" + std::string(name_of(news));
+  publish("turno:" + std::string(name_of(news)), [&] { return json_of(news); });
+}
+
+// The text is made only if somebody hears it.
+template <class Text>
+void Connection::publish(std::string_view channel, const Text& make_text) {
   std::string text;
   const auto message = [&](std::size_t parts, std::string_view kind) {
-    if (text.empty()) text = json_of(news);
+    if (text.empty()) text = make_text();
     reply_.push(parts);
     reply_.bulk(kind);
   };
@@ -299,10 +312,47 @@ void Connection::publish(const News& news) {
   }
 }
 
+void Connection::tell_leader(const Leadership& change) {
+  if (!subscriptions_.empty()) publish_leader(change);
+  const bool observed =
+      std::find(observed_.begin(), observed_.end(), change.election) != observed_.end();
+  if (observed && reply_.protocol() >= 3) {
+    reply_.push(change.leads() ? 6 : 3);
+    reply_.bulk(change.leads() ? "leader" : "nobody");
+    reply_.bulk(change.election);
+    reply_.fence(change.term.value);
+    if (change.leads()) {
+      reply_.bulk(change.value);
+      reply_.bulk(node_of(change));
+      reply_.bulk(change.client);
+    }
+  }
+  after_news();
+}
+
+std::string_view Connection::node_of(const Leadership& leader) {
+  const auto* member = host().view().find(leader.member);
+  return member == nullptr ? std::string_view() : member->name;
+}
+
+void Connection::publish_leader(const Leadership& change) {
+  publish("turno:leader:" + change.election, [&] {
+    Json json;
+    json.add("event", change.leads() ? "leader" : "nobody")
+        .add("election", change.election)
+        .add("term", std::to_string(change.term.value));
+    if (change.leads())
+      json.add("value", change.value).add("node", node_of(change)).add("client", change.client);
+    return json.text();
+  });
+}
+
 void Connection::push(const News& news) {
   const bool is_short = news.kind == News::Kind::timeout;
   const bool draining = news.kind == News::Kind::draining;
-  reply_.push(is_short || draining ? 3 : 4);
+  // A lock and an election may have the same name and the same fence.
+  const bool lost_other = news.kind == News::Kind::lost && news.thing != Thing::lock;
+  reply_.push(is_short || draining ? 3 : lost_other ? 5 : 4);
   reply_.bulk(name_of(news));
   if (draining) {
     reply_.bulk(host().self().name);
@@ -311,7 +361,9 @@ void Connection::push(const News& news) {
   if (news.kind == News::Kind::lost) {
     reply_.bulk(news.lock);
     reply_.fence(news.fence.value);
-    return reply_.bulk(news.reason);
+    reply_.bulk(news.reason);
+    if (lost_other) reply_.bulk(table::name(news.thing));
+    return;
   }
   reply_.integer(static_cast<std::int64_t>(news.ticket));
   reply_.bulk(news.lock);

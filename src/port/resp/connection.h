@@ -39,8 +39,9 @@ class Connection final : public net::Stream, public Session::Speaker {
     Thing thing = Thing::lock;
     std::uint32_t count = 1;    // of a semaphore: how many permits
     std::uint32_t permits = 0;  // and how many there are, if that is said
+    std::string_view value{};   // of a leader
   };
-  // The lock, or permits of a semaphore.
+  // The lock, permits of a semaphore, or the leadership of an election.
   void lock(const Wanted& wanted);
   // The reply comes later; no further command is looked at until then.
   void hold_replies() { waiting_ = true; }
@@ -69,6 +70,12 @@ class Connection final : public net::Stream, public Session::Speaker {
   [[nodiscard]] const std::string& gone() const { return gone_; }
 
   [[nodiscard]] Subscriptions& subscriptions() { return subscriptions_; }
+  // Elections of which it is told who leads, beside those to whose channels it has subscribed.
+  [[nodiscard]] Subscriptions::Names& observed() { return observed_; }
+  void tell_leader(const Leadership& change);
+  // Only as a message, to who has subscribed.
+  void publish_leader(const Leadership& change);
+  [[nodiscard]] std::string_view node_of(const Leadership& leader);
   // Inside MULTI nothing is done.
   struct Transaction {
     bool begun = false, spoilt = false;
@@ -93,6 +100,9 @@ class Connection final : public net::Stream, public Session::Speaker {
   void push(const News& news);
   void write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits);
   void publish(const News& news);
+  template <class Text>
+  void publish(std::string_view channel, const Text& text);
+  void after_news();
   void leave_session();
   void begin_session();
 
@@ -104,6 +114,7 @@ class Connection final : public net::Stream, public Session::Speaker {
   wire::RequestParser parser_;
   wire::ReplyWriter reply_;
   Subscriptions subscriptions_;
+  Subscriptions::Names observed_;
   Transaction transaction_;
   std::string gone_;
   bool waiting_ = false;  // for the reply to a command

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "port/findings.h"
@@ -15,21 +14,24 @@ std::uint64_t ms(const NodeSighting& seen) {
   return static_cast<std::uint64_t>(seen.sighting.age.count());
 }
 
-// REQUIRES: it is not free. `more` pairs follow.
-void write_lock(wire::ReplyWriter& out, std::string_view name, const LockFindings& lock,
-                std::uint64_t waiting, std::size_t more = 0) {
+// Of a lock or an election. REQUIRES: it is not free. `more` pairs follow.
+void write_lock(wire::ReplyWriter& out, std::string_view name, Thing thing,
+                const LockFindings& lock, std::uint64_t waiting, std::size_t more = 0) {
   Pairs pairs{out};
+  const bool election = thing == Thing::election;
   const auto begin = [&](std::size_t own, const NodeSighting& seen) {
-    out.map(own + more);
+    out.map(own + more + 1);
     pairs.text("name", name);
+    pairs.text("kind", table::name(thing));
     pairs.text("node", seen.node);
   };
   if (const auto* holder = lock.holder) {
-    begin(8, *holder);
+    begin(election ? 9 : 8, *holder);
     pairs.integer("session", holder->sighting.session);
     pairs.text("client", holder->sighting.client);
     pairs.text("from", holder->sighting.from);
-    pairs.fence("fence", holder->sighting.fence.value);
+    pairs.fence(election ? "term" : "fence", holder->sighting.fence.value);
+    if (election) pairs.text("value", holder->sighting.value);
     pairs.integer("held_ms", ms(*holder));
   } else if (const auto* kept = lock.kept) {
     begin(5, *kept);
@@ -100,19 +102,18 @@ void write_semaphore(wire::ReplyWriter& out, std::string_view name, const Findin
   }
 }
 
-}  // namespace
-
-void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
-  const auto lock = put_in_order(findings.found);
-  if (lock.is_free() && lock.waiters.empty() && !findings.found.empty())
-    return write_semaphore(out, name, findings);
+void write_one(wire::ReplyWriter& out, std::string_view name, Thing thing,
+               const Findings& findings) {
+  const auto lock = put_in_order(findings.found, thing);
   if (lock.is_free() && findings.complete()) return out.null();
   if (lock.is_free())
     return out.error(
         "INCOMPLETE",
-        fmt::format("nobody that answered holds '{}', but it may be held elsewhere; {}", name,
+        fmt::format("nobody that answered {0} '{1}', but {2}; {3}",
+                    thing == Thing::election ? "leads" : "holds", name,
+                    thing == Thing::election ? "somebody else may" : "it may be held elsewhere",
                     describe_silent(findings.silent)));
-  write_lock(out, name, lock, findings.waiting, findings.complete() ? 1 : 2);
+  write_lock(out, name, thing, lock, findings.waiting, findings.complete() ? 1 : 2);
   Pairs{out}.boolean("complete", findings.complete());
   if (findings.complete()) return;
   out.bulk("silent");
@@ -120,14 +121,20 @@ void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& fi
   for (const auto& silent : findings.silent) write_silent(out, silent);
 }
 
+}  // namespace
+
+void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
+  const auto thing = thing_found(findings).value_or(Thing::lock);
+  if (thing == Thing::semaphore) return write_semaphore(out, name, findings);
+  write_one(out, name, thing, findings);
+}
+
+void write_leader(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
+  write_one(out, name, Thing::election, findings);
+}
+
 void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& findings) {
-  auto lock = put_in_order(findings.found);
-  if (lock.is_free() && lock.waiters.empty()) {
-    for (const auto& each : findings.found)
-      if (each.sighting.is(Sighting::Kind::waits)) lock.waiters.push_back(&each);
-    std::stable_sort(lock.waiters.begin(), lock.waiters.end(),
-                     [](const auto* a, const auto* b) { return ms(*a) > ms(*b); });
-  }
+  const auto lock = put_in_order(findings.found, thing_found(findings).value_or(Thing::lock));
   out.array(lock.waiters.size() + gaps(findings));
   std::uint64_t position = 0;
   for (const auto* waiter : lock.waiters) {
@@ -147,7 +154,8 @@ void write_locks(wire::ReplyWriter& out, std::string_view, const Findings& findi
   auto locks = put_in_order(findings);
   std::erase_if(locks, [](const auto& each) { return each.second.is_free(); });
   out.array(locks.size() + gaps(findings));
-  for (const auto& [name, lock] : locks) write_lock(out, name, lock, lock.waiters.size());
+  for (const auto& [name, lock] : locks)
+    write_lock(out, name.first, name.second, lock, lock.waiters.size());
   write_gaps(out, findings);
 }
 

@@ -29,7 +29,9 @@ struct Pairs {
   }
 };
 
+// All findings are of one name and one kind: see only().
 void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
+void write_leader(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
 void write_waiters(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
 void write_locks(wire::ReplyWriter& out, std::string_view, const Findings& findings);
 void write_members(wire::ReplyWriter& out, const Host& host);

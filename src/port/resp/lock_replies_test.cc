@@ -46,21 +46,24 @@ TEST(WhoReply, IsNullOnlyIfAllAnsweredAndNobodyHasIt) {
 }
 
 TEST(WhoReply, TellsTheHolderAndHowManyWait) {
-  EXPECT_EQ(reply(write_who, {.found = {waiter, holder}, .cut = {"n2"}, .waiting = 70'000}),
-            R"({"name": "L", "node": "n1", "session": 7, "client": "me", "from": "", "fence": 5, )"
-            R"("held_ms": 30, "waiting": 70000, "complete": true})");
+  EXPECT_EQ(
+      reply(write_who, {.found = {waiter, holder}, .cut = {"n2"}, .waiting = 70'000}),
+      R"({"name": "L", "kind": "lock", "node": "n1", "session": 7, "client": "me", "from": "", "fence": 5, )"
+      R"("held_ms": 30, "waiting": 70000, "complete": true})");
   EXPECT_THAT(reply(write_who, {.found = {holder}, .silent = {silent}}),
               HasSubstr(R"("complete": false, "silent": [{"silent": "n3", "pid": 123, )"
                         R"("state": "stopped"}]})"));
 }
 
 TEST(WhoReply, TellsWhatIsKeptOrNotedAsNoHolder) {
-  EXPECT_EQ(reply(write_who, {.found = {kept}}),
-            R"({"name": "L", "node": "n2", "kept_for": "n4", "free_in_ms": 800, "waiting": 0, )"
-            R"("complete": true})");
-  EXPECT_THAT(reply(write_who, {.found = {noted}, .silent = {silent}}),
-              StartsWith(R"({"name": "L", "node": "n3", "told_by": "n2", "told_ms": 70, )"
-                         R"("waiting": 0, "complete": false)"));
+  EXPECT_EQ(
+      reply(write_who, {.found = {kept}}),
+      R"({"name": "L", "kind": "lock", "node": "n2", "kept_for": "n4", "free_in_ms": 800, "waiting": 0, )"
+      R"("complete": true})");
+  EXPECT_THAT(
+      reply(write_who, {.found = {noted}, .silent = {silent}}),
+      StartsWith(R"({"name": "L", "kind": "lock", "node": "n3", "told_by": "n2", "told_ms": 70, )"
+                 R"("waiting": 0, "complete": false)"));
   EXPECT_THAT(reply(write_who, {.found = {noted, holder}}), HasSubstr("\"client\": \"me\""));
 }
 
@@ -70,7 +73,8 @@ TEST(ListReplies, EndWithWhatIsMissing) {
   EXPECT_THAT(reply(write_waiters, findings),
               AllOf(StartsWith(R"([{"node": "n2", "session": 8)"), ::testing::EndsWith(end)));
   EXPECT_THAT(reply(write_locks, findings),
-              AllOf(StartsWith(R"([{"name": "L", "node": "n1")"), ::testing::EndsWith(end)));
+              AllOf(StartsWith(R"([{"name": "L", "kind": "lock", "node": "n1")"),
+                    ::testing::EndsWith(end)));
   EXPECT_EQ(reply(write_locks, {.found = {waiter}}), "[]");
   EXPECT_EQ(reply(write_waiters, {}), "[]");
   EXPECT_EQ(reply(write_waiters, {.silent = {silent}}, 2),

@@ -39,20 +39,21 @@ Session::~Session() {
 }
 
 void Session::end() {
-  auto& locks = host_.locks();
   for (auto& [ticket, wait] : waits_) {
     host_.loop().cancel(wait->timeout);
     give_up(*wait);
   }
   end_permits();
-  for (auto& [name, held] : held_) {
-    host_.loop().cancel(held.ttl);
-    locks.release(name, owner_, held.fence);
-  }
   waits_.clear();
-  waited_names_.clear();
-  held_.clear();
-  announced_.clear();
+  for (auto* kind : kinds()) {
+    for (auto& [name, held] : kind->held) {
+      host_.loop().cancel(held.ttl);
+      host_.locks_of(kind->thing).release(name, owner_, held.fence);
+    }
+    kind->held.clear();
+    kind->waited.clear();
+    kind->announced.clear();
+  }
 }
 
 void Session::leave(const Speaker& speaker) {
@@ -72,17 +73,17 @@ void Session::announce(const News& news) {
 
 Session::Asked Session::lock(const Wanted& wanted) {
   using State = Asked::State;
+  auto& kind = of(wanted.thing);
   if (wanted.asker != nullptr) {
-    if (held_.contains(wanted.name)) return {State::holds_already};
-    if (!waited_names_.empty() && waited_names_.contains(wanted.name))
-      return {State::waits_already};
+    if (kind.held.contains(wanted.name)) return {State::holds_already};
+    if (!kind.waited.empty() && kind.waited.contains(wanted.name)) return {State::waits_already};
   }
   if (holds() + waits_.size() >= most_locks) return {State::too_many};
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
   const bool trying = wanted.timeout == 0ms;
-  auto& locks = host_.locks();
+  auto& locks = host_.locks_of(wanted.thing);
   if (trying ? locks.attempt(wait.name, wait) : locks.acquire(wait.name, wait)) {
     keep(wait);
     return {State::granted, ticket, wait.fence};
@@ -91,7 +92,7 @@ Session::Asked Session::lock(const Wanted& wanted) {
     if (wanted.asker == nullptr) remember(wait, News::Kind::timeout, {});
     return {State::refused, ticket};
   }
-  ++waited_names_[wait.name];
+  ++kind.waited[wait.name];
   stand_in_line(std::move(owned), wanted.timeout);
   return {State::waiting, ticket};
 }
@@ -119,15 +120,15 @@ Session::Wait* Session::find(std::uint64_t ticket) {
 
 void Session::give_up(Wait& wait) {
   if (withdraw(wait)) return;
-  if (wait.thing == Thing::lock) {
-    host_.locks().release(wait.name, owner_, wait.fence);
-  } else {
+  if (wait.thing == Thing::semaphore) {
     host_.semaphores().release(wait.name, owner_, wait.fence);
+  } else {
+    host_.locks_of(wait.thing).release(wait.name, owner_, wait.fence);
   }
 }
 bool Session::withdraw(Wait& wait) {
-  return wait.thing == Thing::lock ? host_.locks().withdraw(wait.name, wait)
-                                   : host_.semaphores().withdraw(wait.name, wait);
+  return wait.thing == Thing::semaphore ? host_.semaphores().withdraw(wait.name, wait)
+                                        : host_.locks_of(wait.thing).withdraw(wait.name, wait);
 }
 
 // Granted, refused, or the node ends.
@@ -135,7 +136,7 @@ void Session::settle(Wait& wait) {
   using State = table::Waiter::State;
   const auto objection = wait.objection();
   if (wait.state == State::granted) {
-    wait.thing == Thing::lock ? keep(wait) : keep_permits(wait);
+    wait.thing == Thing::semaphore ? keep_permits(wait) : keep(wait);
     conclude(wait, News::Kind::granted);
   } else if (!objection.empty()) {
     conclude(wait, News::Kind::failed, objection, "ERR");
@@ -183,11 +184,12 @@ std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
     return Standing{
         .state = State::waiting, .lock = waits->second->name, .fence = {}, .reason = {}};
   if (const auto ended = ended_.find(ticket); ended != ended_.end()) return ended->second;
-  if (const auto announced = announced_.find(ticket); announced != announced_.end())
-    return Standing{.state = State::granted,
-                    .lock = announced->second,
-                    .fence = held_.find(announced->second)->second.fence,
-                    .reason = {}};
+  for (const auto* kind : {&locks_, &elections_})
+    if (const auto announced = kind->announced.find(ticket); announced != kind->announced.end())
+      return Standing{.state = State::granted,
+                      .lock = announced->second,
+                      .fence = kind->held.find(announced->second)->second.fence,
+                      .reason = {}};
   for (const auto& held : permits_)
     if (held.ticket == ticket)
       return Standing{
@@ -218,13 +220,19 @@ void Session::break_off(std::string_view reason) {
   const auto speakers = speakers_;
   for (auto* speaker : speakers) speaker->session_ends(reason);
   const auto why = "its session " + std::string(reason);
-  auto held = std::exchange(held_, {});
-  announced_.clear();
-  for (auto& [name, grant] : held) {
-    host_.loop().cancel(grant.ttl);
-    // Else the news that it is lost is on its way, and comes too late.
-    host_.locks().release(name, owner_, grant.fence);
-    announce({.kind = News::Kind::lost, .lock = name, .fence = grant.fence, .reason = why});
+  for (auto* kind : kinds()) {
+    auto held = std::exchange(kind->held, {});
+    kind->announced.clear();
+    for (auto& [name, grant] : held) {
+      host_.loop().cancel(grant.ttl);
+      // Else the news that it is lost is on its way, and comes too late.
+      host_.locks_of(kind->thing).release(name, owner_, grant.fence);
+      announce({.kind = News::Kind::lost,
+                .lock = name,
+                .fence = grant.fence,
+                .reason = why,
+                .thing = kind->thing});
+    }
   }
   lose_all_permits(why, true);
   fail_waits("the session " + std::string(reason) + "; the lock was not taken");
@@ -240,9 +248,10 @@ bool Session::cancel(std::uint64_t ticket) {
 
 std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
   host_.loop().cancel(wait.timeout);
-  if (wait.thing == Thing::lock) {
-    const auto named = waited_names_.find(wait.name);
-    if (--named->second == 0) waited_names_.erase(named);
+  if (wait.thing != Thing::semaphore) {
+    auto& waited = of(wait.thing).waited;
+    const auto named = waited.find(wait.name);
+    if (--named->second == 0) waited.erase(named);
   }
   const auto found = waits_.find(wait.ticket);
   auto taken = std::move(found->second);
@@ -251,78 +260,90 @@ std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
 }
 
 void Session::keep(const Wait& wait) {
-  auto& held = held_.try_emplace(wait.name).first->second;
+  auto& kind = of(wait.thing);
+  auto& held = kind.held.try_emplace(wait.name).first->second;
   held.fence = wait.fence;
   // The news that it was lost, before it was granted again, may still be on its way.
-  if (held.ticket != 0) announced_.erase(std::exchange(held.ticket, 0));
+  if (held.ticket != 0) kind.announced.erase(std::exchange(held.ticket, 0));
   if (wait.asker == nullptr) {
     held.ticket = wait.ticket;
-    announced_.emplace(wait.ticket, wait.name);
+    kind.announced.emplace(wait.ticket, wait.name);
   }
-  set_ttl(wait.name, held, wait.ttl);
+  set_ttl(wait.thing, wait.name, held, wait.ttl);
 }
 
-void Session::forget(ByName<Held>::iterator held) {
-  if (held->second.ticket != 0) announced_.erase(held->second.ticket);
-  held_.erase(held);
+void Session::forget(OfKind& kind, ByName<Held>::iterator held) {
+  if (held->second.ticket != 0) kind.announced.erase(held->second.ticket);
+  kind.held.erase(held);
 }
 
-void Session::set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl) {
+void Session::set_ttl(Thing thing, std::string_view name, Held& held,
+                      std::chrono::milliseconds ttl) {
   host_.loop().cancel(held.ttl);
   if (ttl > 0ms)
-    held.ttl = host_.loop().after(ttl, [this, lock = std::string(name), fence = held.fence] {
-      host_.locks().take_back(lock, fence, "its time to live ran out");
+    held.ttl = host_.loop().after(ttl, [this, thing, lock = std::string(name), fence = held.fence] {
+      host_.locks_of(thing).take_back(lock, fence, "its time to live ran out");
     });
 }
 
-Session::ByName<Session::Held>::iterator Session::find_held(std::string_view name, Fence fence) {
-  const auto found = held_.find(name);
-  const bool other = found != held_.end() && fence != Fence{} && fence != found->second.fence;
-  return other ? held_.end() : found;
+Session::ByName<Session::Held>::iterator Session::find_held(OfKind& kind, std::string_view name,
+                                                            Fence fence) {
+  const auto found = kind.held.find(name);
+  const bool other = found != kind.held.end() && fence != Fence{} && fence != found->second.fence;
+  return other ? kind.held.end() : found;
 }
 
-bool Session::unlock(std::string_view name, Fence fence) {
-  const auto held = find_held(name, fence);
-  if (held == held_.end() || held->second.moving) return false;
+bool Session::unlock(std::string_view name, Fence fence, Thing thing) {
+  auto& kind = of(thing);
+  const auto held = find_held(kind, name, fence);
+  if (held == kind.held.end() || held->second.moving) return false;
   host_.loop().cancel(held->second.ttl);
-  const bool released = host_.locks().release(name, owner_, held->second.fence);
-  forget(held);
+  const bool released = host_.locks_of(thing).release(name, owner_, held->second.fence);
+  forget(kind, held);
   return released;
 }
 
-bool Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence) {
-  const auto held = find_held(name, fence);
+bool Session::renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence,
+                    Thing thing) {
+  auto& kind = of(thing);
+  const auto held = find_held(kind, name, fence);
   // The table knows; the news that it was lost may still be on its way to this session.
-  if (held == held_.end() || dismissed_ || !host_.locks().holds(name, owner_, held->second.fence))
+  if (held == kind.held.end() || dismissed_ ||
+      !host_.locks_of(thing).holds(name, owner_, held->second.fence))
     return false;
-  set_ttl(name, held->second, ttl);
+  set_ttl(thing, name, held->second, ttl);
   return true;
 }
 
-void Session::lost(const std::string& lock, Fence fence, std::string_view reason) {
-  const auto held = find_held(lock, fence);
-  if (held == held_.end()) return;
+void Session::lost(const std::string& lock, Fence fence, std::string_view reason, Thing thing) {
+  auto& kind = of(thing);
+  const auto held = find_held(kind, lock, fence);
+  if (held == kind.held.end()) return;
   host_.loop().cancel(held->second.ttl);
-  forget(held);
-  log::info("client {} (session {}) lost '{}': {}", owner_.client, id(), lock, reason);
-  announce({.kind = News::Kind::lost, .lock = lock, .fence = fence, .reason = reason});
+  forget(kind, held);
+  log::info("client {} (session {}) lost {} '{}': {}", owner_.client, id(), table::name(thing),
+            lock, reason);
+  announce(
+      {.kind = News::Kind::lost, .lock = lock, .fence = fence, .reason = reason, .thing = thing});
 }
 
-std::optional<Fence> Session::fence_of(std::string_view name) const {
-  const auto held = held_.find(name);
-  return held == held_.end() ? std::nullopt : std::optional(held->second.fence);
+std::optional<Fence> Session::fence_of(std::string_view name, Thing thing) const {
+  const auto& all = thing == Thing::election ? elections_.held : locks_.held;
+  const auto held = all.find(name);
+  return held == all.end() ? std::nullopt : std::optional(held->second.fence);
 }
 
 std::vector<Session::Holding> Session::holdings() const {
   std::vector<Holding> all;
-  all.reserve(held_.size());
-  for (const auto& [name, held] : held_) {
-    std::chrono::milliseconds left{0};
-    if (held.ttl.number != 0)
-      left =
-          std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(held.ttl.at - Clock::now()));
-    all.push_back({.name = name, .fence = held.fence, .ttl = left});
-  }
+  all.reserve(holds());
+  for (const auto* kind : {&locks_, &elections_})
+    for (const auto& [name, held] : kind->held) {
+      std::chrono::milliseconds left{0};
+      if (held.ttl.number != 0)
+        left =
+            std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(held.ttl.at - Clock::now()));
+      all.push_back({.name = name, .thing = kind->thing, .fence = held.fence, .ttl = left});
+    }
   return all;
 }
 

@@ -4,6 +4,7 @@
 // In the loop's thread.
 #pragma once
 
+#include <array>
 #include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
@@ -25,7 +26,7 @@ struct News {
   // draining: the node leaves, and the reason says why.
   enum class Kind : std::uint8_t { granted, timeout, failed, lost, draining };
   Kind kind = Kind::granted;
-  std::string_view lock;     // or the semaphore
+  std::string_view lock;     // or the semaphore, or the election
   std::uint64_t ticket = 0;  // of the wait that ended; a lost lock has none
   Fence fence;               // of what was granted or lost
   std::string_view reason;   // why it failed or was lost
@@ -78,6 +79,7 @@ class Session {
     Thing thing = Thing::lock;
     std::uint32_t count = 1;    // of a semaphore: how many permits
     std::uint32_t permits = 0;  // and how many there are, if that is said
+    std::string_view value{};   // of a leader
   };
   struct Asked {
     enum class State : std::uint8_t {
@@ -96,15 +98,18 @@ class Session {
   };
   static constexpr std::size_t most_locks = 100'000;  // that one session holds or waits for
 
-  // What is granted or refused at once is announced to nobody: it is said here.
+  // A lock, or the leadership of an election. What is granted or refused at once is announced to
+  // nobody: it is said here.
   Asked lock(const Wanted& wanted);
   // False: too late, or a speaker is to be answered.
   bool cancel(std::uint64_t ticket);
   // False: this session does not hold it (with this fence, if it is given).
-  bool unlock(std::string_view name, Fence fence);
-  bool renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
+  bool unlock(std::string_view name, Fence fence, Thing thing = Thing::lock);
+  bool renew(std::string_view name, std::chrono::milliseconds ttl, Fence fence,
+             Thing thing = Thing::lock);
   // This session's lock was taken away.
-  void lost(const std::string& lock, Fence fence, std::string_view reason);
+  void lost(const std::string& lock, Fence fence, std::string_view reason,
+            Thing thing = Thing::lock);
 
   // ---- permits of semaphores (session_permits.cc)
 
@@ -164,13 +169,16 @@ class Session {
 
   struct Holding {
     std::string name;
+    Thing thing = Thing::lock;
     Fence fence;
     std::chrono::milliseconds ttl{0};  // that is left; 0: it has none
   };
   [[nodiscard]] std::vector<Holding> holdings() const;
-  // Of this lock, if the session holds it.
-  [[nodiscard]] std::optional<Fence> fence_of(std::string_view name) const;
-  [[nodiscard]] std::size_t holds() const { return held_.size() + permits_.size(); }
+  // Of this lock or election, if the session holds it.
+  [[nodiscard]] std::optional<Fence> fence_of(std::string_view name, Thing thing) const;
+  [[nodiscard]] std::size_t holds() const {
+    return locks_.held.size() + elections_.held.size() + permits_.size();
+  }
   [[nodiscard]] std::size_t waits() const { return waits_.size(); }
 
  private:
@@ -197,8 +205,19 @@ class Session {
   template <class T>
   using ByName = boost::unordered_flat_map<std::string, T, SameHash, std::equal_to<>>;
 
+  // Locks, or elections.
+  struct OfKind {
+    Thing thing;
+    ByName<Held> held{};
+    ByName<std::uint32_t> waited{};  // how often each
+    // Invariant: the names of those held that have a ticket, by it.
+    boost::unordered_flat_map<std::uint64_t, std::string> announced{};
+  };
+  [[nodiscard]] OfKind& of(Thing thing) { return thing == Thing::election ? elections_ : locks_; }
+  [[nodiscard]] std::array<OfKind*, 2> kinds() { return {&locks_, &elections_}; }
+
   void keep(const Wait& wait);
-  void forget(ByName<Held>::iterator held);
+  static void forget(OfKind& kind, ByName<Held>::iterator held);
   void keep_permits(const Wait& wait);
   void set_ttl(HeldPermits& held, std::chrono::milliseconds ttl);
   void end_permits();
@@ -206,7 +225,7 @@ class Session {
   // Withdraws it, or gives back what it got.
   void give_up(Wait& wait);
   bool withdraw(Wait& wait);
-  void set_ttl(std::string_view name, Held& held, std::chrono::milliseconds ttl);
+  void set_ttl(Thing thing, std::string_view name, Held& held, std::chrono::milliseconds ttl);
   void stand_in_line(std::unique_ptr<Wait> wait, std::chrono::milliseconds timeout);
   void settle(Wait& wait);
   void expired(Wait& wait);
@@ -216,22 +235,19 @@ class Session {
   std::unique_ptr<Wait> take(Wait& wait);
   void remember(const Wait& wait, News::Kind kind, std::string_view reason);
   Wait* find(std::uint64_t ticket);
-  ByName<Held>::iterator find_held(std::string_view name, Fence fence);
+  static ByName<Held>::iterator find_held(OfKind& kind, std::string_view name, Fence fence);
 
   Host& host_;
   Owner owner_;
   boost::container::small_vector<Speaker*, 2> speakers_;
-  ByName<Held> held_;
+  OfKind locks_{Thing::lock}, elections_{Thing::election};
   std::vector<HeldPermits> permits_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
-  ByName<std::uint32_t> waited_names_;                                     // how often each
   std::uint64_t tickets_ = 0;
   bool movable_ = false, dismissed_ = false;
   std::string inheritance_ticket_;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> inherited_;  // members, their messages
   std::map<std::uint64_t, Standing> ended_;  // waits that got nothing, the latest, by ticket
-  // Invariant: the names of the locks held that have a ticket, by it.
-  boost::unordered_flat_map<std::uint64_t, std::string> announced_;
   // False once the session is gone: for what comes later.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -13,47 +13,62 @@ bool Session::hears() const {
 void Session::dismiss(std::string_view reason) {
   fail_waits(std::string(reason) + "; the lock was not taken");
   dismissed_ = true;
-  for (auto& [name, held] : held_) {
-    host_.loop().cancel(held.ttl);
-    announce({.kind = News::Kind::lost, .lock = name, .fence = held.fence, .reason = reason});
-  }
+  for (auto* kind : kinds())
+    for (auto& [name, held] : kind->held) {
+      host_.loop().cancel(held.ttl);
+      announce({.kind = News::Kind::lost,
+                .lock = name,
+                .fence = held.fence,
+                .reason = reason,
+                .thing = kind->thing});
+    }
   lose_all_permits(reason, false);
 }
 
 std::vector<table::Bequest> Session::bequeath() {
   std::vector<table::Bequest> bequests;
+  std::size_t bytes = 0;
   for (const auto& holding : holdings()) {
-    if (bequests.size() == table::most_bequests) break;
-    auto& held = held_.find(holding.name)->second;
+    if (bequests.size() == table::most_bequests || bytes > table::most_bequeathed_bytes) break;
+    auto& held = of(holding.thing).held.find(holding.name)->second;
     if (held.moving) continue;
-    const auto since = host_.locks().bequeath(holding.name, owner_, holding.fence);
-    if (!since) continue;
+    auto bequest = host_.locks_of(holding.thing).bequeath(holding.name, owner_, holding.fence);
+    if (!bequest) continue;
     held.moving = true;
     host_.loop().cancel(held.ttl);
-    bequests.push_back({holding.name, holding.fence, holding.ttl,
-                        std::chrono::floor<std::chrono::milliseconds>(Clock::now() - *since)});
+    bequest->ttl = holding.ttl;
+    bytes += bequest->value.size();
+    bequests.push_back(std::move(*bequest));
   }
   return bequests;
 }
 
 void Session::bequeathed(const std::vector<table::Bequest>& bequests) {
-  for (const auto& bequest : bequests)
-    if (const auto held = held_.find(bequest.lock); held != held_.end()) forget(held);
+  for (const auto& bequest : bequests) {
+    auto& kind = of(bequest.thing);
+    if (const auto held = kind.held.find(bequest.lock); held != kind.held.end())
+      forget(kind, held);
+  }
 }
 
 void Session::reclaim(const std::vector<table::Bequest>& bequests) {
   for (const auto& bequest : bequests) {
-    const auto held = held_.find(bequest.lock);
-    if (held == held_.end()) continue;
-    host_.locks().reclaim(bequest.lock, owner_, bequest.fence);
+    auto& kind = of(bequest.thing);
+    const auto held = kind.held.find(bequest.lock);
+    if (held == kind.held.end()) continue;
+    host_.locks_of(bequest.thing).reclaim(bequest.lock, owner_, bequest.fence);
     held->second.moving = false;
-    set_ttl(bequest.lock, held->second, bequest.ttl);
+    set_ttl(bequest.thing, bequest.lock, held->second, bequest.ttl);
   }
 }
 
 bool Session::is_heir() const {
-  return std::any_of(held_.begin(), held_.end(),
-                     [&](const auto& each) { return host_.locks().inherits(each.first, owner_); });
+  const auto inherits = [&](const OfKind& kind) {
+    return std::any_of(kind.held.begin(), kind.held.end(), [&](const auto& each) {
+      return host_.locks_of(kind.thing).inherits(each.first, owner_);
+    });
+  };
+  return inherits(locks_) || inherits(elections_);
 }
 
 std::string Session::inherit(std::uint64_t member, std::uint64_t number,
@@ -64,17 +79,20 @@ std::string Session::inherit(std::uint64_t member, std::uint64_t number,
   if (holds() + waits_.size() + bequests.size() > most_locks)
     return "the session would hold too many locks";
   for (const auto& bequest : bequests) {
-    if (!held_.contains(bequest.lock) && host_.locks().inherit(bequest, owner_, member)) {
-      auto& held = held_[bequest.lock];
+    auto& kind = of(bequest.thing);
+    if (!kind.held.contains(bequest.lock) &&
+        host_.locks_of(bequest.thing).inherit(bequest, owner_, member)) {
+      auto& held = kind.held[bequest.lock];
       held.fence = bequest.fence;
-      set_ttl(bequest.lock, held, bequest.ttl);
+      set_ttl(bequest.thing, bequest.lock, held, bequest.ttl);
       continue;
     }
     for (const auto& other : bequests) {
       if (&other == &bequest) break;
-      host_.locks().disinherit(other.lock, owner_);
-      host_.loop().cancel(held_[other.lock].ttl);
-      held_.erase(other.lock);
+      host_.locks_of(other.thing).disinherit(other.lock, owner_);
+      auto& others = of(other.thing).held;
+      host_.loop().cancel(others[other.lock].ttl);
+      others.erase(other.lock);
     }
     return "'" + bequest.lock + "' cannot be taken over";
   }

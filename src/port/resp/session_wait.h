@@ -16,11 +16,13 @@ class Session::Wait final : public table::PermitWaiter {
         ticket(its_ticket),
         asker(wanted.asker),
         thing(wanted.thing),
+        value_(wanted.value),
         session_(session) {
     count = wanted.count;
     permits = wanted.permits;
   }
 
+  [[nodiscard]] std::string_view value() const override { return value_; }
   void settled(table::Afterwards& afterwards) override;
   // Why it can never be granted; empty: it could have been.
   [[nodiscard]] std::string objection() const;
@@ -33,6 +35,7 @@ class Session::Wait final : public table::PermitWaiter {
   net::Loop::Timer timeout;
 
  private:
+  const std::string value_;
   Session& session_;
 };
 

@@ -74,7 +74,7 @@ TEST_F(SessionsTest, OutlivesItsConnections) {
   EXPECT_TRUE(eventually([&] { return cluster_[0].clients() == 0; }));
   EXPECT_EQ(cluster_[0].locks().statistics().holders, 1);
   auto two = joined(key);
-  EXPECT_THAT(two.ask("SESSION INFO"), HasSubstr("\"name\", \"a\", \"fence\""));
+  EXPECT_THAT(two.ask("SESSION INFO"), HasSubstr("\"name\", \"a\", \"kind\", \"lock\", \"fence\""));
   EXPECT_EQ(two.ask("UNLOCK a"), "1");
 }
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/note.h"
+
 namespace turno::port {
 
 // As Redis matches: *, ?, [a-z], [^a-z], and \ before a character that is meant as it is.
@@ -14,7 +16,7 @@ bool matches(std::string_view pattern, std::string_view text);
 class Subscriptions {
  public:
   static constexpr std::size_t most = 1000;
-  static constexpr std::size_t longest_name = 256;
+  static constexpr std::size_t longest_name = 64 + cluster::longest_name;
 
   using Names = std::vector<std::string>;
   [[nodiscard]] Names& channels() { return channels_; }

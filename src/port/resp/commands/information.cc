@@ -113,6 +113,11 @@ std::string info_text(Connection& connection, Arguments sections) {
     text.line("permits_held_here", host.semaphores().statistics().holders.load());
     text.line("permits_waited_for_here", host.semaphores().statistics().waiters.load());
   }
+  if (text.begin("Elections")) {
+    text.line("known_elections", host.elections().size());
+    text.line("leaders_here", host.elections().statistics().holders.load());
+    text.line("campaigners_here", host.elections().statistics().waiters.load());
+  }
   return text.take();
 }
 

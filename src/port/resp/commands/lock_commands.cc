@@ -1,16 +1,18 @@
 // The commands for locks, and those that tell who has them.
 #include <array>
 
+#include "port/findings.h"
 #include "port/resp/commands.h"
 
 namespace turno::port {
 
 bool good_name(Connection& connection, std::string_view thing, std::string_view name) {
   if (!name.empty() && name.size() <= LockTable::longest_name) return true;
-  connection.reply().error("ERR", name.empty()
-                                      ? "a " + std::string(thing) + " needs a name"
-                                      : "the name is too long: at most " +
-                                            std::to_string(LockTable::longest_name) + " bytes");
+  connection.reply().error(
+      "ERR",
+      name.empty()
+          ? (thing == "election" ? "an " : "a ") + std::string(thing) + " needs a name"
+          : "the name is too long: at most " + std::to_string(LockTable::longest_name) + " bytes");
   return false;
 }
 
@@ -48,6 +50,34 @@ std::optional<bool> WaitOptions::take(Connection& connection, Arguments argument
   return true;
 }
 
+void ask(Connection& connection, std::string_view name, std::optional<Thing> thing,
+         WriteFindings write) {
+  connection.hold_replies();
+  connection.host().ask(name, [&connection, alive = connection.alive(), write, thing,
+                               name = std::string(name)](Findings findings) {
+    if (!*alive) return;
+    if (const auto kind = thing ? thing : thing_found(findings); kind && !name.empty())
+      findings = only(std::move(findings), *kind);
+    connection.host().loop().later(
+        [&connection, alive, write, name, findings = std::move(findings)] {
+          if (!*alive) return;
+          write(connection.reply(), name, findings);
+          connection.go_on();
+        });
+  });
+}
+
+std::optional<Thing> thing_in(Connection& connection, std::string_view text) {
+  constexpr std::array<std::string_view, table::thing_names.size()> names = {"LOCK", "SEMAPHORE",
+                                                                             "ELECTION"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (same(text, names[i])) return static_cast<Thing>(i);
+  connection.reply().error("ERR", "'" + std::string(text.substr(0, 64)) +
+                                      "' is no kind of thing: there are LOCK, SEMAPHORE and "
+                                      "ELECTION");
+  return {};
+}
+
 namespace {
 
 void lock(Connection& connection, Arguments arguments) {
@@ -80,14 +110,21 @@ void renew(Connection& connection, Arguments arguments) {
   if (!ttl || ttl->count() == 0)
     return connection.reply().error("ERR", "RENEW needs a number of milliseconds above 0");
   Fence fence;
+  std::optional<Thing> only;
   if (arguments.size() > 3) {
     const auto given = fence_in(connection, arguments[3]);
     if (!given) return;
     fence = *given;
   }
+  if (arguments.size() > 4 && !(only = thing_in(connection, arguments[4]))) return;
   auto& session = connection.session();
-  const bool renewed = session.renew(arguments[1], *ttl, fence) ||
-                       session.renew_permits(arguments[1], *ttl, fence) > 0;
+  const auto renew_one = [&](Thing thing) {
+    if (only && *only != thing) return false;
+    if (thing == Thing::semaphore) return session.renew_permits(arguments[1], *ttl, fence) > 0;
+    return session.renew(arguments[1], *ttl, fence, thing);
+  };
+  const bool renewed =
+      renew_one(Thing::lock) || renew_one(Thing::semaphore) || renew_one(Thing::election);
   connection.reply().integer(renewed ? 1 : 0);
 }
 
@@ -114,31 +151,24 @@ void ticket(Connection& connection, Arguments arguments) {
   if (standing->state == State::failed) out.bulk(standing->reason);
 }
 
-// Answers when all members have answered, or had their time.
-void ask(Connection& connection, std::string_view name,
-         void (*write)(wire::ReplyWriter&, std::string_view, const Findings&)) {
-  connection.hold_replies();
-  connection.host().ask(name, [&connection, alive = connection.alive(), write,
-                               name = std::string(name)](Findings findings) {
-    if (!*alive) return;
-    connection.host().loop().later(
-        [&connection, alive, write, name, findings = std::move(findings)] {
-          if (!*alive) return;
-          write(connection.reply(), name, findings);
-          connection.go_on();
-        });
-  });
+// WHO and WAITERS.
+void ask_about(Connection& connection, Arguments arguments, WriteFindings write) {
+  std::optional<Thing> thing;
+  if (!good_name(connection, "lock", arguments[1]) ||
+      (arguments.size() > 2 && !(thing = thing_in(connection, arguments[2]))))
+    return;
+  ask(connection, arguments[1], thing, write);
 }
 
 void who(Connection& connection, Arguments arguments) {
-  if (good_name(connection, "lock", arguments[1])) ask(connection, arguments[1], write_who);
+  ask_about(connection, arguments, write_who);
 }
 
 void waiters(Connection& connection, Arguments arguments) {
-  if (good_name(connection, "lock", arguments[1])) ask(connection, arguments[1], write_waiters);
+  ask_about(connection, arguments, write_waiters);
 }
 
-void locks(Connection& connection, Arguments) { ask(connection, "", write_locks); }
+void locks(Connection& connection, Arguments) { ask(connection, "", {}, write_locks); }
 
 void members(Connection& connection, Arguments) {
   write_members(connection.reply(), connection.host());
@@ -148,14 +178,16 @@ constexpr std::array all = {
     Command{"LOCK", lock, 2, 7, "LOCK name [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
             "Take a lock, waiting for it"},
     Command{"UNLOCK", unlock, 2, 3, "UNLOCK name [fence]", "turno", "Give a lock back"},
-    Command{"RENEW", renew, 3, 4, "RENEW name ms [fence]", "turno",
-            "Begin the time to live of a lock or of permits again"},
+    Command{"RENEW", renew, 3, 5, "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION]]", "turno",
+            "Begin the time to live of a lock, of permits or of a leader again"},
     Command{"CANCEL", cancel, 2, 2, "CANCEL ticket", "turno", "Withdraw an ASYNC wait"},
     Command{"TICKET", ticket, 2, 2, "TICKET ticket", "turno", "How an ASYNC wait stands"},
-    Command{"WHO", who, 2, 2, "WHO name", "turno", "Who holds a lock, or permits of a semaphore"},
-    Command{"WAITERS", waiters, 2, 2, "WAITERS name", "turno",
-            "Who waits for a lock or a semaphore"},
-    Command{"LOCKS", locks, 1, 1, "LOCKS", "turno", "All locks of the cluster that are held"},
+    Command{"WHO", who, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION]", "turno",
+            "Who holds a lock, has permits of a semaphore, or leads"},
+    Command{"WAITERS", waiters, 2, 3, "WAITERS name [LOCK|SEMAPHORE|ELECTION]", "turno",
+            "Who waits for a lock or a semaphore, or to lead"},
+    Command{"LOCKS", locks, 1, 1, "LOCKS", "turno",
+            "All locks of the cluster that are held, and elections that are led"},
     Command{"MEMBERS", members, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},
 };
 

@@ -97,14 +97,17 @@ void inherit(Connection& connection, Arguments) {
 
 void held(Connection& connection, Arguments arguments) {
   auto& out = connection.reply();
-  std::vector<std::pair<std::string_view, Fence>> found;
+  std::vector<std::tuple<std::string_view, Fence, Thing>> found;
   for (const auto name : arguments.subspan(2))
-    if (const auto fence = connection.session().fence_of(name)) found.emplace_back(name, *fence);
+    for (const auto thing : {Thing::lock, Thing::election})
+      if (const auto fence = connection.session().fence_of(name, thing))
+        found.emplace_back(name, *fence, thing);
   out.array(found.size());
-  for (const auto& [name, fence] : found) {
-    out.array(2);
+  for (const auto& [name, fence, thing] : found) {
+    out.array(3);
     out.bulk(name);
     out.fence(fence.value);
+    out.bulk(table::name(thing));
   }
 }
 

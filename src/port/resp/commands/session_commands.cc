@@ -90,8 +90,9 @@ void information(Connection& connection, Arguments) {
   holdings.resize(std::min(holdings.size(), most_shown));
   out.array(holdings.size());
   for (const auto& holding : holdings) {
-    out.map(3);
+    out.map(4);
     pairs.text("name", holding.name);
+    pairs.text("kind", table::name(holding.thing));
     pairs.fence("fence", holding.fence.value);
     pairs.integer("ttl_ms", static_cast<std::uint64_t>(holding.ttl.count()));
   }
@@ -129,6 +130,20 @@ void confirm(Connection& connection, std::string_view what, std::string_view nam
   out.integer(static_cast<std::int64_t>(connection.subscriptions().size()));
 }
 
+// Who leads now, as far as this node has heard: to who asks for it by subscribing to it.
+void tell_leaders(Connection& connection, std::string_view channel, bool pattern) {
+  constexpr std::string_view prefix = "turno:leader:";
+  const auto& leaders = connection.host().leaders();
+  if (!pattern && channel.starts_with(prefix)) {
+    if (const auto* leader = leaders.leader_of(channel.substr(prefix.size())))
+      connection.publish_leader(*leader);
+  } else if (pattern && channel.starts_with(prefix)) {
+    for (const auto& leader : leaders.all())
+      if (matches(channel, std::string(prefix) + leader.election))
+        connection.publish_leader(leader);
+  }
+}
+
 void add(Connection& connection, Arguments arguments, std::string_view what,
          Subscriptions::Names& names) {
   for (const auto name : arguments.subspan(1)) {
@@ -141,6 +156,7 @@ void add(Connection& connection, Arguments arguments, std::string_view what,
                                                  " bytes");
     Subscriptions::add(names, name);
     confirm(connection, what, name);
+    tell_leaders(connection, name, what == "psubscribe");
   }
 }
 
@@ -186,7 +202,8 @@ constexpr std::array all = {
             "HELD name ...",
             "turno", "Sessions that are no connections: any connection can speak for one"},
     Command{"SUBSCRIBE", subscribe, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
-            "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:draining"},
+            "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:draining and "
+            "turno:leader:NAME"},
     Command{"UNSUBSCRIBE", unsubscribe, 1, any_number, "UNSUBSCRIBE [channel ...]", "pubsub",
             "Hear of it no more"},
     Command{"PSUBSCRIBE", psubscribe, 2, any_number, "PSUBSCRIBE pattern ...", "pubsub",

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -289,6 +290,35 @@ TEST_F(LockCommand, ExcludesManyAtOnce) {
     EXPECT_EQ(outcome.status, 0) << outcome.output;
   }
   EXPECT_EQ(contents("count"), std::to_string(many) + "\n");
+}
+
+TEST_F(LockCommand, ElectRunsTheCommandWhileItLeads) {
+  const auto elect = [&](Words words, const std::string& output) {
+    words.insert(words.begin(), {TURNO_BINARY, "elect", "--node", node_.address()});
+    return launch(words, output);
+  };
+  ASSERT_EQ(::mkfifo(file("fifo").c_str(), 0600), 0);
+  const auto first = elect({"boss", "--value", "me", "--", "sh", "-c",
+                            "echo $TURNO_ELECTION $TURNO_TERM $TURNO_FENCE; cat fifo"},
+                           "first");
+  ASSERT_TRUE(appears("first"));
+  const auto refused = finish(elect({"boss", "-n", "true"}, "refused"), "refused");
+  EXPECT_EQ(refused.status, 124);
+  EXPECT_THAT(refused.output, HasSubstr("election 'boss' is led from node node"));
+  EXPECT_EQ(finish(start({"boss", "-n", "true"}, "lock"), "lock").status, 0) << "another thing";
+  { std::ofstream(file("fifo")) << "done\n"; }
+  const auto led = finish(first, "first");
+  EXPECT_EQ(led.status, 0);
+  std::istringstream words(led.output);
+  std::string name, term, fence, done;
+  words >> name >> term >> fence >> done;
+  EXPECT_EQ(name, "boss");
+  EXPECT_GT(std::stoull(term), 0U);
+  EXPECT_EQ(fence, term);
+  EXPECT_EQ(done, "done");
+  EXPECT_EQ(
+      finish(elect({"boss", "--value", std::string(4097, 'v'), "true"}, "long"), "long").status,
+      64);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
-// turno lock: run a command while holding a lock.
+// Runs a command while holding a lock, permits of a semaphore, or leading an election.
+#include "cli/hold/hold.h"
+
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -21,7 +23,6 @@
 #include <vector>
 
 #include "cli/cluster/cluster_directory.h"
-#include "cli/cluster/commands.h"
 #include "cli/cluster/gaps.h"
 #include "cli/cluster/node_address.h"
 #include "cli/cluster/node_query.h"
@@ -33,6 +34,7 @@
 #include "cluster/note.h"
 #include "core/usage_error.h"
 #include "net/fd.h"
+#include "table/bequests.h"
 #include "turno/turno.h"
 
 namespace turno::cli {
@@ -41,27 +43,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct LockOptions {
-  std::string name;
-  bool semaphore = false;
-  std::uint32_t permits = 0;             // that a semaphore has; 0: not said
-  std::uint32_t count = 1;               // of them that are wanted
-  std::string timeout, ttl, kill_after;  // empty: none
-  std::vector<std::string> nodes;
-  std::string directory;
-  std::uint32_t conflict_status = exit_timeout;
-  bool nonblock = false, quiet = false, verbose = false, system = false;
-
-  // "lock 'L'"
-  [[nodiscard]] std::string thing() const {
-    return (semaphore ? "semaphore '" : "lock '") + name + "'";
-  }
-};
-
 // Says something to the user, as loudly as was asked for.
 class Voice {
  public:
-  explicit Voice(const LockOptions& options) : quiet_(options.quiet), verbose_(options.verbose) {}
+  explicit Voice(const HoldOptions& options) : quiet_(options.quiet), verbose_(options.verbose) {}
   // Others have chosen the names in it.
   void error(const std::string& text) const {
     std::istringstream lines(text);
@@ -90,14 +75,17 @@ struct Acquisition {
 // So long nothing is said about a wait.
 constexpr milliseconds moment{1000};
 
-std::string own_name() { return "turno-lock/" + std::to_string(::getpid()); }
+std::string own_name(std::string_view word) {
+  return "turno-" + std::string(word) + "/" + std::to_string(::getpid());
+}
 
 // Who holds the lock and how many wait before this process, as far as a node tells it.
-std::string state_of(const std::string& name, const std::vector<std::string>& addresses) {
+std::string state_of(const std::string& name, std::string_view kind, const std::string& own,
+                     const std::vector<std::string>& addresses) {
   for (const auto& address : addresses) {
     auto query = NodeQuery::open(address, milliseconds(1500));
-    const auto who = query ? query->who(name) : tl::unexpected(query.error());
-    const auto waiters = who ? query->waiters(name) : tl::unexpected(who.error());
+    const auto who = query ? query->who(name, kind) : tl::unexpected(query.error());
+    const auto waiters = who ? query->waiters(name, kind) : tl::unexpected(who.error());
     if (!waiters) continue;
     std::string text = "it is not known who holds it";
     if (who->holder) {
@@ -105,8 +93,8 @@ std::string state_of(const std::string& name, const std::vector<std::string>& ad
       text.erase(std::min(text.find(';'), text.size()));
     }
     const auto& all = waiters->list;
-    const auto others = std::count_if(all.begin(), all.end(),
-                                      [](const auto& each) { return each.client != own_name(); });
+    const auto others =
+        std::count_if(all.begin(), all.end(), [&](const auto& each) { return each.client != own; });
     if (others > 0)
       text += ", " + std::to_string(others) + (others == 1 ? " other waits" : " others wait");
     if (!who->holder)
@@ -119,15 +107,16 @@ std::string state_of(const std::string& name, const std::vector<std::string>& ad
 // Says once who is in the way, if the wait lasts longer than a moment and somebody looks on.
 class Patience {
  public:
-  Patience(const LockOptions& options, const std::vector<std::string>& addresses,
+  Patience(const HoldOptions& options, const std::vector<std::string>& addresses,
            const Voice& voice) {
     if (!options.verbose && (options.quiet || ::isatty(STDERR_FILENO) == 0)) return;
-    thread_ = std::jthread([this, thing = options.thing(), name = options.name, addresses,
+    thread_ = std::jthread([this, thing = options.thing(), name = options.name,
+                            kind = options.kind_name(), own = own_name(options.word()), addresses,
                             voice](std::stop_token stop) {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); })) return;
       lock.unlock();
-      const auto state = state_of(name, addresses);
+      const auto state = state_of(name, kind, own, addresses);
       if (!stop.stop_requested()) voice.error("waiting for " + thing + ": " + state);
     });
   }
@@ -146,11 +135,24 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
   if (const auto at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
 }
 
+tl::expected<Grant, Error> acquire_at(Client& client, const HoldOptions& options,
+                                      const Request& request, const std::stop_token& stop) {
+  switch (options.kind) {
+    case Kind::semaphore:
+      return Semaphore(client, options.name, options.permits).acquire(request, stop);
+    case Kind::election:
+      return Election(client, options.name).campaign(options.value, request, stop);
+    case Kind::lock:
+      break;
+  }
+  return client.acquire(options.name, request, stop);
+}
+
 // The time to find a node is part of the time to wait.
-Acquisition acquire(const std::vector<std::string>& addresses, const LockOptions& options,
+Acquisition acquire(const std::vector<std::string>& addresses, const HoldOptions& options,
                     Request request, Client::Options client_options, const std::stop_token& stop) {
   const auto began = std::chrono::steady_clock::now();
-  client_options.name = own_name();
+  client_options.name = own_name(options.word());
   if (request.timeout)
     client_options.connect_timeout =
         request.timeout->count() == 0 ? client_options.answer_timeout : *request.timeout;
@@ -161,17 +163,15 @@ Acquisition acquire(const std::vector<std::string>& addresses, const LockOptions
     const auto gone = std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - began);
     request.timeout = std::max(*request.timeout - gone, milliseconds(1));
   }
-  auto grant = options.semaphore
-                   ? Semaphore(**client, options.name, options.permits).acquire(request, stop)
-                   : (*client)->acquire(options.name, request, stop);
+  auto grant = acquire_at(**client, options, request, stop);
   // What was asked for, not what was left of it.
   if (!grant && grant.error().code == Error::Code::timeout && asked > milliseconds(0))
     replace(grant.error().message, within(*request.timeout), within(*asked));
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
-    const auto holder = (*client)->who(options.name);
+    const auto holder = (*client)->who(options.name, options.kind_name());
     if (holder && *holder)
-      grant.error().message =
-          options.thing() + (options.semaphore ? ": " : " is ") + client::describe(**holder);
+      grant.error().message = options.thing() + (options.kind == Kind::semaphore ? ": " : " is ") +
+                              client::describe(**holder);
     if (!holder && holder.error().code == Error::Code::unavailable)
       grant.error().message += "; " + holder.error().message;
   }
@@ -249,13 +249,18 @@ bool runs_under(const std::string& name) {
   return false;
 }
 
-std::vector<std::string> environment_of(const Client& client, const Grant& grant, bool semaphore) {
+std::vector<std::string> environment_of(const Client& client, const Grant& grant, Kind kind) {
   const auto identity = client.identity();
   const std::string name(grant.name());
   std::vector<std::string> environment = {"TURNO_FENCE=" + std::to_string(grant.fence()),
                                           "TURNO_NODE=" + identity.node,
                                           "TURNO_SESSION=" + identity.session};
-  if (!semaphore) {
+  if (kind == Kind::election) {
+    environment.push_back("TURNO_ELECTION=" + name);
+    environment.push_back("TURNO_TERM=" + std::to_string(grant.fence()));
+    return environment;
+  }
+  if (kind == Kind::lock) {
     environment.push_back("TURNO_LOCK=" + name);
     environment.push_back("TURNO_LOCKS=" + outer_locks() + name + "\n");
     return environment;
@@ -299,13 +304,13 @@ class Connections {
 };
 
 // "lock 'L' was lost: the node closed it". REQUIRES: it was.
-std::string how_it_was_lost(Grant& grant, const LockOptions& options) {
+std::string how_it_was_lost(Grant& grant, const HoldOptions& options) {
   const auto renewed = grant.renew(milliseconds(1));  // says why, and nothing to the node
   return renewed ? options.thing() + " was lost" : renewed.error().message;
 }
 
 // From SIGTERM to SIGKILL when the lock is lost: the next holder comes in after the lock delay.
-milliseconds time_to_stop(const LockOptions& options, milliseconds lock_delay, const Voice& voice) {
+milliseconds time_to_stop(const HoldOptions& options, milliseconds lock_delay, const Voice& voice) {
   const auto longest = lock_delay * 3 / 4;
   if (options.kill_after.empty()) return longest;
   const auto asked = parse_duration("--kill-after", options.kill_after);
@@ -316,7 +321,7 @@ milliseconds time_to_stop(const LockOptions& options, milliseconds lock_delay, c
   return std::min(asked, longest);
 }
 
-int run_under(Client& client, Grant& grant, const Request& request, const LockOptions& options,
+int run_under(Client& client, Grant& grant, const Request& request, const HoldOptions& options,
               const std::vector<std::string>& command, const Signals& signals, Guard& guard,
               const Voice& voice) {
   const auto kill_after = time_to_stop(options, lock_delay_of(client), voice);
@@ -335,8 +340,7 @@ int run_under(Client& client, Grant& grant, const Request& request, const LockOp
   }
   bool said = false;
   const auto end = run_command(
-      {.arguments = command, .environment = environment_of(client, grant, options.semaphore)},
-      signals,
+      {.arguments = command, .environment = environment_of(client, grant, options.kind)}, signals,
       {.lost = grant.lost_token(),
        .kill_after = kill_after,
        .expiry = renewal ? &renewal->expiry() : nullptr,
@@ -367,14 +371,14 @@ int run_under(Client& client, Grant& grant, const Request& request, const LockOp
   return end->status;
 }
 
-Request request_of(const LockOptions& options) {
+Request request_of(const HoldOptions& options) {
   Request request;
   if (!options.timeout.empty()) request.timeout = parse_duration("--timeout", options.timeout);
   if (options.nonblock) request.timeout = milliseconds(0);
   if (!options.ttl.empty()) request.ttl = parse_duration("--ttl", options.ttl);
   if (request.ttl == milliseconds(0)) throw UsageError("--ttl is more than 0");
   if (!options.kill_after.empty()) (void)parse_duration("--kill-after", options.kill_after);
-  if (options.semaphore) {
+  if (options.kind == Kind::semaphore) {
     constexpr auto most = cluster::most_permits;
     if (options.count < 1 || options.count > most || options.permits > most)
       throw UsageError("a semaphore has 1 to " + std::to_string(most) + " permits");
@@ -388,9 +392,12 @@ Request request_of(const LockOptions& options) {
   return request;
 }
 
-void check(const LockOptions& options) {
+void check(const HoldOptions& options) {
   constexpr auto longest_name = cluster::longest_name;
-  const std::string thing = options.semaphore ? "a semaphore" : "a lock";
+  const auto thing = options.some();
+  if (options.value.size() > table::longest_value)
+    throw UsageError("--value has at most " + std::to_string(table::longest_value) +
+                     " bytes, not " + std::to_string(options.value.size()));
   if (options.name.empty()) throw UsageError(thing + " needs a name");
   if (options.name.size() > longest_name)
     throw UsageError("the name of " + thing + " has at most " + std::to_string(longest_name) +
@@ -400,12 +407,14 @@ void check(const LockOptions& options) {
       throw UsageError("--node: " + address.error().message);
 }
 
-int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
+}  // namespace
+
+int run_while_holding(HoldOptions options, const std::vector<std::string>& command) {
   const Voice voice(options);
   check(options);
   if (options.system) options.directory = system_place().runtime.string();
   if (command.empty()) {
-    const std::string word = options.semaphore ? "semaphore" : "lock";
+    const std::string word(options.word());
     throw UsageError(word + " needs a command to run: turno " + word + " " + options.name +
                      " -- COMMAND");
   }
@@ -415,7 +424,7 @@ int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
     voice.error(addresses.error().message);
     return exit_own_error;
   }
-  if (!options.semaphore && runs_under(options.name))
+  if (options.kind == Kind::lock && runs_under(options.name))
     voice.error("this runs under lock '" + options.name +
                 "' already (TURNO_LOCKS): it waits for itself, unless that command ends first");
 
@@ -460,91 +469,6 @@ int lock_and_run(LockOptions options, const std::vector<std::string>& command) {
   connections.forget();
   got.grant->release();
   return status;
-}
-
-// What both commands have.
-void add_common(Command& command, LockOptions& options, const std::string& thing) {
-  command.add_option("-w,--timeout", options.timeout,
-                     "Wait at most so long, in seconds or with a unit (500ms); 0 tries once "
-                     "(default: for ever)");
-  command.add_flag("-n,--nonblock", options.nonblock, "Try once: --timeout 0");
-  command
-      .add_option("-E,--conflict-exit-code", options.conflict_status,
-                  "Exit status if the " + thing + " is not acquired in time")
-      .capture_default_str();
-  command.add_option("--ttl", options.ttl,
-                     "The node takes the " + thing +
-                         " back when it has not heard of this process for so long; "
-                         "the command is stopped before (default: when the connection ends)");
-  command.add_option("--kill-after", options.kill_after,
-                     "When the " + thing +
-                         " is lost: from SIGTERM to SIGKILL (default, and at most: 3/4 of the "
-                         "cluster's lock delay)");
-  command
-      .add_option("--node", options.nodes,
-                  "HOST:PORT or unix:PATH of a node; several may be given (default: "
-                  "TURNO_NODE_ADDRESS, or those in --dir)")
-      .repeatable();
-  command.add_option("--dir", options.directory,
-                     "Directory of the cluster on this machine (default: as for turno up)");
-  command.add_flag("--system", options.system, "The cluster for all users of this machine");
-  command.add_flag("-q,--quiet", options.quiet,
-                   "Say nothing when the " + thing + " is not acquired or lost");
-  command.add_flag("-v,--verbose", options.verbose, "Say what happens");
-  command.exclusive("--nonblock", "--timeout");
-}
-
-constexpr std::string_view exit_statuses =
-    "\nExit status: the command's; 128+n if signal n ended it or the wait; 123 {} lost; 124 not\n"
-    "acquired in time; 125 Turno's own error; 126 command cannot be run; 127 not found; 64 "
-    "usage.\n";
-
-}  // namespace
-
-void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
-  auto lock = app.add_subcommand("lock", "Run a command while holding a lock");
-  auto options = std::make_shared<LockOptions>();
-  lock.add_option("NAME", options->name, "The lock").required();
-  add_common(lock, *options, "lock");
-  lock.footer(
-      "\nturno lock NAME [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
-      "\nThe command runs without a shell, in a process group of its own. It finds the lock in\n"
-      "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION, and all locks that it runs under in\n"
-      "TURNO_LOCKS, one a line. Signals are passed on. If the lock is lost, the group gets "
-      "SIGTERM,\n"
-      "and SIGKILL before others can have the lock; if this process is killed, SIGKILL.\n" +
-      fmt::format(exit_statuses, "lock") +
-      "\nExamples:\n  turno lock backup -- tar czf /backup/home.tar.gz /home\n"
-      "  turno lock backup --timeout 0 sh -c 'echo $TURNO_FENCE'\n");
-  lock.callback([&job, &command, options] {
-    job = [&command, options] { return lock_and_run(*options, command); };
-  });
-}
-
-void add_semaphore(Command app, Job& job, const std::vector<std::string>& command) {
-  auto semaphore =
-      app.add_subcommand("semaphore", "Run a command while holding permits of a semaphore");
-  auto options = std::make_shared<LockOptions>();
-  options->semaphore = true;
-  semaphore.add_option("NAME", options->name, "The semaphore").required();
-  semaphore.add_option("-p,--permits", options->permits,
-                       "How many permits it has (default: as those say who use it)");
-  semaphore.add_option("-c,--count", options->count, "How many of them are wanted")
-      .capture_default_str();
-  add_common(semaphore, *options, "semaphore");
-  semaphore.footer(
-      "\nturno semaphore NAME --permits K [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
-      "\nAs turno lock, but up to K commands run at once. The permits are granted together, in "
-      "the\n"
-      "order of requests. The command finds the semaphore in TURNO_SEMAPHORE, the numbers of its\n"
-      "permits (0 to K-1) in TURNO_SLOTS, separated by commas, and TURNO_FENCE, TURNO_NODE and\n"
-      "TURNO_SESSION.\n" +
-      fmt::format(exit_statuses, "permits") +
-      "\nExamples:\n  turno semaphore encode --permits 3 -- ffmpeg -i in.mkv out.mp4\n"
-      "  turno semaphore gpu -p 4 -c 2 sh -c 'echo $TURNO_SLOTS'\n");
-  semaphore.callback([&job, &command, options] {
-    job = [&command, options] { return lock_and_run(*options, command); };
-  });
 }
 
 }  // namespace turno::cli

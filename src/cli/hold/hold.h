@@ -1,0 +1,48 @@
+// A command that runs while something is held: what it is, and how.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/frame/job.h"
+
+namespace turno::cli {
+
+// What a command can run under.
+enum class Kind : std::uint8_t { lock, semaphore, election };
+inline constexpr std::array<std::string_view, 3> kind_names = {"lock", "semaphore", "election"};
+inline constexpr std::array<std::string_view, 3> kind_words = {"lock", "semaphore", "elect"};
+
+struct HoldOptions {
+  std::string name;
+  Kind kind = Kind::lock;
+  std::string value;                     // of a leader
+  std::uint32_t permits = 0;             // that a semaphore has; 0: not said
+  std::uint32_t count = 1;               // of them that are wanted
+  std::string timeout, ttl, kill_after;  // empty: none
+  std::vector<std::string> nodes;
+  std::string directory;
+  std::uint32_t conflict_status = exit_timeout;
+  bool nonblock = false, quiet = false, verbose = false, system = false;
+
+  // "lock 'L'"
+  [[nodiscard]] std::string thing() const { return std::string(kind_name()) + " '" + name + "'"; }
+  [[nodiscard]] std::string_view kind_name() const {
+    return kind_names.at(static_cast<std::size_t>(kind));
+  }
+  [[nodiscard]] std::string_view word() const {
+    return kind_words.at(static_cast<std::size_t>(kind));
+  }
+  // "a lock"
+  [[nodiscard]] std::string some() const {
+    return (kind == Kind::election ? "an " : "a ") + std::string(kind_name());
+  }
+};
+
+// Its exit status, or why it did not run: turno lock --help.
+int run_while_holding(HoldOptions options, const std::vector<std::string>& command);
+
+}  // namespace turno::cli
