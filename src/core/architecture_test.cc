@@ -52,6 +52,9 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"cli/cluster",
      {"core", "cluster", "net", "registry/embedded", "node", "client", "turno", "cli/frame",
       "cli/process"}},
+    {"cli/hold",
+     {"core", "cluster", "net", "table", "client", "turno", "cli/frame", "cli/process",
+      "cli/cluster"}},
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
     {"cli", {"core", "catalogue", "field", "table", "cli/frame", "cli/lab", "cli/cluster"}},
 };

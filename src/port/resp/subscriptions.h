@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster/note.h"
+#include "port/host.h"
 
 namespace turno::port {
 
@@ -16,7 +16,7 @@ bool matches(std::string_view pattern, std::string_view text);
 class Subscriptions {
  public:
   static constexpr std::size_t most = 1000;
-  static constexpr std::size_t longest_name = 64 + cluster::longest_name;
+  static constexpr std::size_t longest_name = 64 + LockTable::longest_name;
 
   using Names = std::vector<std::string>;
   [[nodiscard]] Names& channels() { return channels_; }

@@ -2,7 +2,6 @@
 #include <array>
 
 #include "port/resp/commands.h"
-#include "table/bequests.h"
 
 namespace turno::port {
 
