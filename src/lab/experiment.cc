@@ -40,7 +40,7 @@ std::string Experiment::expand(std::string_view pattern, const Point& point, Sca
     const auto& own = words[static_cast<std::size_t>(scale)];
     const auto& common = words[static_cast<std::size_t>(Scale::full)];
     if (word == "x") {
-      out += point.text;
+      out += expand(point.text, point, scale, depth + 1);
     } else if (const auto found = own.find(word); found != own.end()) {
       out += expand(found->second, point, scale, depth + 1);
     } else if (const auto given = common.find(word); given != common.end()) {

@@ -53,7 +53,11 @@ double need_number(std::string_view text) {
 
 // What is before the separator; `text` is then what is after it.
 std::string_view need_before(std::string_view& text, std::string_view separator) {
-  const auto at = text.find(separator);
+  // Not inside of quotes.
+  const auto quote = text.find('"');
+  auto at = text.find(separator);
+  if (separator != "\"" && quote < at)
+    at = text.find(separator, std::min(text.find('"', quote + 1), text.size()));
   if (at == std::string_view::npos)
     throw UsageError(fmt::format("'{}' is missing", trimmed(separator)));
   const auto before = trimmed(text.substr(0, at));
