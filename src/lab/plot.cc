@@ -16,6 +16,9 @@ constexpr std::array colours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e6
                                 "#56b4e9", "#7f5539", "#000000", "#8064a2", "#6b8e23",
                                 "#b22222", "#4d4d4d", "#00808b", "#ff6f91"};
 
+// Filled: square, circle, triangles, diamond.
+constexpr std::array marks = {5, 7, 9, 11, 13};
+
 // One line of the figure: a curve, simulated or on real processes.
 struct Line {
   const CurveValues* curve;
@@ -78,15 +81,13 @@ std::string bars(const FigureValues& figure, const std::vector<Line>& lines) {
   const auto width = 0.8 / static_cast<double>(lines.size());
   for (std::size_t k = 0; k < lines.size(); ++k) {
     const auto shift = (static_cast<double>(k) + 0.5) * width - 0.4;
-    const bool hollow = lines[k].real || lines[k].curve->curve->kind == Curve::Kind::paper;
+    const bool printed = lines[k].curve->curve->kind == Curve::Kind::paper;
+    const auto* colour = colours[lines[k].colour];
+    const auto* fill = lines[k].real ? "pattern 4" : printed ? "empty" : "solid 0.85";
     parts.push_back(
-        fmt::format("$d{} using ($1+({:.4f})):2:({:.4f}) with boxes fs {} lc rgb '{}' "
-                    "title {}",
-                    k, shift, width * 0.92,
-                    lines[k].real ? "pattern 4 border"
-                    : hollow      ? "empty border"
-                                  : "solid 0.85 border",
-                    colours[lines[k].colour], quoted(lines[k].label)));
+        fmt::format("$d{} using ($1+({:.4f})):2:({:.4f}) with boxes fs {} border lc rgb '{}' lw 2 "
+                    "lc rgb '{}' title {}",
+                    k, shift, width * 0.9, fill, colour, colour, quoted(lines[k].label)));
   }
   return fmt::format("set xtics ({}){}\nset xrange [0.4:{}.6]\nset boxwidth 1\nplot {}\n",
                      fmt::join(names, ", "), names.size() > 6 ? " rotate by -30 left" : "",
@@ -107,10 +108,10 @@ std::string curves(const FigureValues& figure, const std::vector<Line>& lines) {
           "$d{} using 1:2 with linespoints dt (8,5) lw 2 pt 6 ps 1.1 lc rgb '{}' title {}", k,
           colour, title));
     } else if (kind == Curve::Kind::measured) {
-      parts.push_back(fmt::format(
-          "$d{0} using 1:2 with linespoints lw 2 pt 7 ps 0.8 lc rgb '{1}' title {2}, \\\n"
-          "  $d{0} using 1:2:3 with yerrorbars pt 0 lw 1 lc rgb '{1}' notitle",
-          k, colour, title));
+      parts.push_back(
+          fmt::format("$d{0} using 1:2:3 with yerrorbars pt -1 lw 1 lc rgb '{1}' notitle, \\\n"
+                      "  $d{0} using 1:2 with linespoints lw 2 pt {3} ps 1 lc rgb '{1}' title {2}",
+                      k, colour, title, marks[lines[k].colour % marks.size()]));
     } else {
       parts.push_back(fmt::format("$d{} using 1:2 with lines dt (3,4) lw 1.6 lc rgb '{}' title {}",
                                   k, colour, title));
@@ -123,8 +124,13 @@ std::string curves(const FigureValues& figure, const std::vector<Line>& lines) {
   // Few points are named one by one.
   const auto tics =
       places.size() <= 8 ? fmt::format("set xtics ({})\n", fmt::join(places, ", ")) : "";
-  const auto* range = figure.figure->x.logarithmic ? "set logscale x\n"
-                                                   : "set offsets graph 0.03, graph 0.03, 0, 0\n";
+  const auto first = figure.figure->points[figure.points.front()].x;
+  const auto last = figure.figure->points[figure.points.back()].x;
+  const auto edge = 0.03 * (last - first);
+  const auto range =
+      figure.figure->x.logarithmic
+          ? fmt::format("set logscale x\nset xrange [{}:{}]\n", first / 1.2, last * 1.2)
+          : fmt::format("set xrange [{}:{}]\n", first - edge, last + edge);
   return fmt::format("{}{}plot {}\n", range, tics, fmt::join(parts, ", \\\n  "));
 }
 
@@ -139,7 +145,7 @@ std::string plot_script(const FigureValues& figure, Picture picture, const std::
     script += fmt::format("$d{} << EOD\n{}EOD\n", k, data(figure, lines[k]));
   // Names below the figure, so that they hide nothing.
   const auto rows = (lines.size() + 1) / 2;
-  const auto height = 400 + 24 * rows;
+  const auto height = 430 + 24 * rows;
   if (picture == Picture::svg) {
     script += fmt::format(
         "set terminal svg size 860,{} dynamic font 'DejaVu Sans,15' background rgb 'white'\n",
@@ -150,10 +156,11 @@ std::string plot_script(const FigureValues& figure, Picture picture, const std::
   }
   const auto& shape = *figure.figure;
   script += fmt::format(
-      "set output {}\nset encoding utf8\nset termoption noenhanced\nset border 3 lc rgb '#444444'\n"
+      "set output {}\nset title {}\nset encoding utf8\nset termoption noenhanced\nset border 3 lc "
+      "rgb '#444444'\n"
       "set tics nomirror\nset grid y lc rgb '#dddddd' lt 1\nset key below maxcols 2 reverse Left "
-      "samplen 2.5\nset xlabel {}\nset ylabel {}\nset format y '%g'\n",
-      quoted(output), quoted(shape.x.label), quoted(shape.y.label));
+      "samplen 2.5\nset xlabel {} offset 0,0.3\nset ylabel {}\nset format y '%g'\n",
+      quoted(output), quoted(shape.title), quoted(shape.x.label), quoted(shape.y.label));
   script += shape.y.logarithmic ? "set logscale y\n" : "set yrange [0:*]\n";
   return script + (shape.categories ? bars(figure, lines) : curves(figure, lines));
 }
