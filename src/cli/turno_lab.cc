@@ -6,6 +6,7 @@
 #include "cli/frame/completion_command.h"
 #include "cli/frame/program.h"
 #include "cli/lab/commands.h"
+#include "lab/shelf.h"
 
 namespace turno::cli {
 
@@ -34,7 +35,9 @@ void add_commands(Command app, Job& job, const std::vector<std::string>&) {
   add_quorums(app, job);
   std::vector<std::string> names;
   for (const auto& algorithm : algorithms()) names.emplace_back(algorithm.info.name);
-  add_completion(app, job, {.algorithms = std::move(names)});
+  std::vector<std::string> experiments;
+  for (const auto& one : lab::shelf()) experiments.emplace_back(one.name);
+  add_completion(app, job, {.algorithms = std::move(names), .experiments = std::move(experiments)});
 }
 
 }  // namespace

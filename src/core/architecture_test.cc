@@ -56,7 +56,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
       "cli/process"}},
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
     {"cli",
-     {"core", "catalogue", "field", "table", "cli/frame", "cli/lab", "cli/experiments",
+     {"core", "catalogue", "field", "lab", "table", "cli/frame", "cli/lab", "cli/experiments",
       "cli/cluster"}},
 };
 

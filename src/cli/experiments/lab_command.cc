@@ -141,7 +141,12 @@ int run_one(const Request& request, Executor run) {
   const auto experiment = find_experiment(request.name);
   if (request.real && !experiment.has_real())
     throw UsageError(experiment.name + " has nothing for real processes");
-  Laboratory laboratory(conditions(request, run));
+  const auto given = conditions(request, run);
+  if (!given.mode.sabotage.empty() &&
+      lab::all_tasks(experiment, given.mode) ==
+          lab::all_tasks(experiment, {request.quick, request.real, {}}))
+    throw UsageError(experiment.name + " runs no algorithm that this is about");
+  Laboratory laboratory(given);
   const auto reported = laboratory.run(experiment, "");
   const auto& results = reported.results;
   if (request.json) {
@@ -260,7 +265,7 @@ void add_lab(Command app, Job& job, Executor run) {
       "  turno lab list\n"
       "  turno lab run nxr-messages --quick\n"
       "  turno lab run grid-5.3 --real\n"
-      "  turno lab run quorum-group --without read-own-first\n"
+      "  turno lab run nxr-sizes --quick --replace nxr=raymond      must not be reproduced\n"
       "  turno lab all --jobs 2\n"
       "\nExit status: 0 if everything came out as the experiments expect, 1 if not.\n");
   lab.callback([lab] {
