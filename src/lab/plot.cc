@@ -113,7 +113,7 @@ std::string curves(const FigureValues& figure, const std::vector<Line>& lines) {
                       "  $d{0} using 1:2 with linespoints lw 2 pt {3} ps 1 lc rgb '{1}' title {2}",
                       k, colour, title, marks[lines[k].colour % marks.size()]));
     } else {
-      parts.push_back(fmt::format("$d{} using 1:2 with lines dt (3,4) lw 1.6 lc rgb '{}' title {}",
+      parts.push_back(fmt::format("$d{} using 1:2 with lines dt (3,3) lw 2.4 lc rgb '{}' title {}",
                                   k, colour, title));
     }
   }
@@ -159,7 +159,7 @@ std::string plot_script(const FigureValues& figure, Picture picture, const std::
       "set output {}\nset title {}\nset encoding utf8\nset termoption noenhanced\nset border 3 lc "
       "rgb '#444444'\n"
       "set tics nomirror\nset grid y lc rgb '#dddddd' lt 1\nset key below maxcols 2 reverse Left "
-      "samplen 2.5\nset xlabel {} offset 0,0.3\nset ylabel {}\nset format y '%g'\n",
+      "samplen 2.5\nset xlabel {} offset 0,0.6\nset ylabel {}\nset format y '%g'\n",
       quoted(output), quoted(shape.title), quoted(shape.x.label), quoted(shape.y.label));
   script += shape.y.logarithmic ? "set logscale y\n" : "set yrange [0:*]\n";
   return script + (shape.categories ? bars(figure, lines) : curves(figure, lines));

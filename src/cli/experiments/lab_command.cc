@@ -50,6 +50,8 @@ lab::Sabotage sabotage(const Request& request) {
 }
 
 Conditions conditions(const Request& request, Executor run) {
+  if (request.real && run != run_in_workers)
+    throw UsageError("real processes are for 'turno lab'; here the ranks share the simulations");
   Conditions conditions{.mode = {request.quick, request.real, sabotage(request)},
                         .jobs = request.jobs,
                         .results = request.results,
