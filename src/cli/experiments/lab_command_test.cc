@@ -142,7 +142,7 @@ TEST_F(Lab, RefusesWhatItCannotDo) {
   } wishes[] = {
       {"", "list, show NAME, run NAME or all"},
       {"run zebra", "there is no experiment 'zebra'"},
-      {"run grid-5.33", "did you mean grid-5.3"},
+      {"run grid-5.33", "did you mean grid-5.1"},
       {"run none.experiment", "there is no file none.experiment"},
       {"run quorum-group --real", "has nothing for real processes"},
       {"run quorum-group --without zebra", "there is no rule 'zebra'"},

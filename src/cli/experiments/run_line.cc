@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "cli/frame/command.h"
-#include "cli/lab/run_options.h"
+#include "cli/lab/options/run_options.h"
 #include "field/actor.h"
 
 namespace turno::cli {

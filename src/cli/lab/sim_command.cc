@@ -9,7 +9,7 @@
 #include "cli/frame/output_file.h"
 #include "cli/frame/progress.h"
 #include "cli/lab/commands.h"
-#include "cli/lab/run_options.h"
+#include "cli/lab/options/run_options.h"
 #include "cli/lab/run_report.h"
 #include "field/run.h"
 

@@ -1,11 +1,11 @@
-#include "cli/lab/run_options.h"
+#include "cli/lab/options/run_options.h"
 
 #include <limits>
 
 #include "catalogue/catalogue.h"
 #include "cli/frame/suggestion.h"
 #include "cli/lab/algorithm_choice.h"
-#include "cli/lab/system_options.h"
+#include "cli/lab/options/system_options.h"
 
 namespace turno::cli {
 
