@@ -62,11 +62,9 @@ sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitiz
 check-deep: lab-program release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
-paper-robust-k: lab-program ## Run the experiment of the robust semaphore's paper: ours beside its numbers
-	@scripts/papers/robust-k $(TURNO)
-
-paper-grid: lab-program ## Run the experiments of the grid's thesis, tables 5.1 to 5.7: ours beside its numbers
-	@scripts/papers/grid all $(TURNO)
+lab: lab-program ## Run the papers' experiments and ours, judge them, write results/report.html (a quarter of an hour)
+	@scripts/bootstrap gnuplot-nox fonts-dejavu-core
+	@$(TURNO) lab all --jobs $(JOBS)
 
 bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock
 	@build/release/bench/bench_foundation
@@ -94,4 +92,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build lab-program mpi build-times run compare test sanitize check-deep paper-robust-k paper-grid bench torture fuzz format lint clean
+.PHONY: help bootstrap build lab lab-program mpi build-times run compare test sanitize check-deep bench torture fuzz format lint clean

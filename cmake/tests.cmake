@@ -31,7 +31,7 @@ endif()
 
 # Rooms whose test files have no names in common are compiled several files together, which takes
 # half the time. The sanitizers' presets compile each file alone, and so look for shadowed names.
-set(TURNO_TOGETHER core sim net cluster registry table port node client)
+set(TURNO_TOGETHER core sim lab net cluster registry table port node client)
 
 function(turno_room_test room)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*_test.cc)
@@ -99,6 +99,7 @@ execute_process(COMMAND sed -n "/```cpp/,/```/{/```/d;p}" ${CMAKE_SOURCE_DIR}/CO
   OUTPUT_FILE ${CMAKE_BINARY_DIR}/example/contributing.h COMMAND_ERROR_IS_FATAL ANY)
 target_include_directories(check_test PRIVATE ${CMAKE_BINARY_DIR}/example)
 turno_room_test(catalogue turno_catalogue)
+turno_room_test(lab turno_experiments)
 turno_room_test(field turno_field turno_catalogue)
 # It simulates by itself.
 set_source_files_properties(src/catalogue/explored/detector_test.cc PROPERTIES COMPILE_OPTIONS -O2

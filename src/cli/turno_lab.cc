@@ -2,9 +2,11 @@
 #include <filesystem>
 
 #include "catalogue/catalogue.h"
+#include "cli/experiments/lab_command.h"
 #include "cli/frame/completion_command.h"
 #include "cli/frame/program.h"
 #include "cli/lab/commands.h"
+#include "lab/shelf.h"
 
 namespace turno::cli {
 
@@ -18,6 +20,7 @@ constexpr auto description =
     "  turno-lab run nxr --nodes 8          the same on real processes\n"
     "  turno-lab check nxr --nodes 4        explore every interleaving of a small system\n"
     "  turno-lab compare                    all lock algorithms on one workload\n"
+    "  turno-lab lab run nxr-messages       a paper's experiment again, and whether it comes out\n"
     "  turno-lab quorums 13                 quorums, beside the smallest possible\n"
     "\n"
     "With 'turno' installed beside it, 'turno sim' is the same as 'turno-lab sim'.\n";
@@ -28,10 +31,13 @@ void add_commands(Command app, Job& job, const std::vector<std::string>&) {
   add_run(app, job);
   add_check(app, job);
   add_compare(app, job);
+  add_lab(app, job);
   add_quorums(app, job);
   std::vector<std::string> names;
   for (const auto& algorithm : algorithms()) names.emplace_back(algorithm.info.name);
-  add_completion(app, job, {.algorithms = std::move(names)});
+  std::vector<std::string> experiments;
+  for (const auto& one : lab::shelf()) experiments.emplace_back(one.name);
+  add_completion(app, job, {.algorithms = std::move(names), .experiments = std::move(experiments)});
 }
 
 }  // namespace

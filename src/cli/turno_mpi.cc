@@ -1,15 +1,18 @@
-// turno-mpi: `turno run` with the ranks of MPI for processes, on one machine or many. Built only by
-// `make mpi`.
+// turno-mpi: `turno run` with the ranks of MPI for processes, on one machine or many; and `turno
+// lab` with its runs spread over them. Built only by `make mpi`.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <list>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/experiments/lab_command.h"
 #include "cli/frame/program.h"
 #include "cli/lab/commands.h"
+#include "cli/mpi_lab.h"
 #include "core/usage_error.h"
 #include "field/causality.h"
 #include "field/clock.h"
@@ -213,8 +216,8 @@ std::vector<Record> collect(std::string& own) {
   return field::read_records(all);
 }
 
-field::Outcome run_on_ranks(const field::Cast& cast, const sim::Options& options,
-                            const field::Plan& plan) {
+field::Outcome run_nodes_on_ranks(const field::Cast& cast, const sim::Options& options,
+                                  const field::Plan& plan) {
   const auto nodes = options.setup.size();
   const field::Layout layout{.hosts = static_cast<std::size_t>(ranks()), .clocks = true};
   if (layout.hosts > nodes) throw UsageError("there are more ranks than nodes");
@@ -243,7 +246,8 @@ field::Outcome run_on_ranks(const field::Cast& cast, const sim::Options& options
 }
 
 void add_commands(Command app, Job& job, const std::vector<std::string>&) {
-  add_run(app, job, run_on_ranks);
+  add_run(app, job, run_nodes_on_ranks);
+  add_lab(app, job, run_on_ranks);
 }
 
 }  // namespace
@@ -253,12 +257,22 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   // One rank speaks for all.
   if (turno::cli::rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr) return 2;
+  // Of the lab, the first rank does everything but the runs.
+  const bool lab = argc > 1 && std::string_view(argv[1]) == "lab";
+  if (lab && turno::cli::rank() != 0) {
+    turno::cli::serve_runs();
+    MPI_Finalize();
+    return 0;
+  }
   const auto status = turno::cli::run_program(
       {"turno-mpi",
        "turno-mpi: published algorithms on the ranks of MPI, one node a rank.\n\n"
-       "  mpirun -n 8 turno-mpi run grid --nodes 8 --sites 2\n",
+       "  mpirun -n 8 turno-mpi run grid --nodes 8 --sites 2\n"
+       "  mpirun -n 8 turno-mpi lab run grid-5.3      an experiment, its runs spread over the "
+       "ranks\n",
        turno::cli::add_commands},
       argc, argv);
+  if (lab) turno::cli::dismiss_ranks();
   MPI_Finalize();
   return status;
 }

@@ -36,6 +36,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"wire", {"core"}},
     {"net", {"core", "wire"}},
     {"field", {"core", "protocols", "properties", "sim", "wire", "net"}},
+    {"lab", {"core", "sim"}},
     {"registry", {"cluster"}},
     {"registry/embedded", {"core", "cluster", "registry"}},
     {"table", {"core", "protocols", "cluster", "wire", "net"}},
@@ -49,6 +50,7 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"cli/frame", {"core"}},
     {"cli/process", {"net", "turno"}},
     {"cli/lab", {"core", "protocols", "sim", "check", "catalogue", "field", "cli/frame"}},
+    {"cli/experiments", {"core", "catalogue", "field", "lab", "cli/frame", "cli/lab"}},
     {"cli/cluster",
      {"core", "cluster", "net", "registry/embedded", "node", "client", "turno", "cli/frame",
       "cli/process"}},
@@ -56,7 +58,9 @@ const std::map<std::string, std::set<std::string>> allowed = {
      {"core", "cluster", "net", "table", "client", "turno", "cli/frame", "cli/process",
       "cli/cluster"}},
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
-    {"cli", {"core", "catalogue", "field", "table", "cli/frame", "cli/lab", "cli/cluster"}},
+    {"cli",
+     {"core", "catalogue", "field", "lab", "table", "cli/frame", "cli/lab", "cli/experiments",
+      "cli/cluster"}},
 };
 
 // Rooms with rooms inside: a file of src/port/http belongs to port/http.

@@ -66,7 +66,7 @@ class Judge {
         options_(options),
         monitor_(watch(cast.info, options.setup)),
         users_(options.setup.size()),
-        by_kind_(cast.kinds.size()) {
+        sent_(cast.kinds.size(), options.interval) {
     if (cast.assemble != nullptr) assembly_ = cast.assemble(options.setup);
     if (cast.costed && sited()) costs_.emplace(users_.size(), options.sites.printed_clocks);
   }
@@ -177,7 +177,7 @@ class Judge {
   }
 
   void send(NodeId from, User& user, const Record::Sent& sent) {
-    ++by_kind_[sent.kind];
+    sent_.add(sent.kind, now_);
     if (sent.preempts) tally_.preempt();
     if (sent.declares) ++declared_;
     if (sent.to.index() >= users_.size()) return complain("a message is sent to nobody");
@@ -219,7 +219,7 @@ class Judge {
     constexpr double ms = 1e6;
     auto& result = verdict.result;
     tally_.write(result, users_.size());
-    sim::write_messages(result, by_kind_, cast_.kinds);
+    sent_.write(result, cast_.kinds);
     result.messages_local = local_;
     result.messages_remote = remote_;
     if (costs_) result.logical = costs_->mean();
@@ -261,7 +261,7 @@ class Judge {
   std::unique_ptr<Watch> monitor_;
   std::unique_ptr<Assembly> assembly_;
   std::vector<User> users_;
-  std::vector<std::uint64_t> by_kind_;
+  sim::MessageCount sent_;
   std::optional<sim::Costs> costs_;
   std::map<std::pair<NodeId, std::uint64_t>, std::pair<Carries, sim::Cost>> travelling_;
   sim::Tally tally_;

@@ -28,7 +28,8 @@ class Engine {
       : options_(options),
         random_(options.seed),
         network_(options),
-        queue_(2 * options.setup.size()) {
+        queue_(2 * options.setup.size()),
+        sent_(Message::kinds.size(), options.interval) {
     nodes_.reserve(options.setup.size());
     for (std::size_t i = 0; i < options.setup.size(); ++i) add_node();
   }
@@ -66,7 +67,7 @@ class Engine {
   template <class Send>
   void for_each_sent(NodeId node, Send send) {
     out_.for_each_send(node, nodes_.size(), [&](NodeId to, const Message& message) {
-      ++by_kind_[static_cast<std::size_t>(message.kind)];
+      sent_.add(static_cast<std::size_t>(message.kind), now_);
       send(to, message);
     });
   }
@@ -102,7 +103,7 @@ class Engine {
   Result measured(All all) {
     const auto started = std::clock();
     Result result = all();
-    write_messages(result, by_kind_, Message::kinds);
+    sent_.write(result, Message::kinds);
     result.simulated_seconds = static_cast<double>(now_) / 1e9;
     result.events = events_;
     result.digest = digest_.value();
@@ -116,7 +117,6 @@ class Engine {
   EventQueue<Event> queue_;
   std::vector<P> nodes_;
   Effects<Message> out_;
-  std::array<std::uint64_t, Message::kinds.size()> by_kind_{};
   Time now_ = 0;
   std::uint64_t events_ = 0;
 
@@ -128,6 +128,7 @@ class Engine {
 
   std::vector<std::array<std::uint32_t, timer_count()>> settings_;  // of each node, so far
   Digest digest_;
+  MessageCount sent_;
 };
 
 }  // namespace turno::sim

@@ -109,6 +109,7 @@ struct Result {
   double cpu_seconds = 0;
   std::uint64_t digest = 0;
   std::vector<std::uint64_t> entries_by_interval;
+  std::vector<std::vector<std::uint64_t>> messages_by_interval;  // in each, by kind
   std::uint64_t waiting_at_end = 0;
   std::uint64_t suspicions = 0;  // of a dead node by a live one
   double detection_mean_ms = 0, detection_max_ms = 0;

@@ -53,13 +53,37 @@ class Tally {
   std::vector<std::uint64_t> by_interval_;
 };
 
-// Messages by their kinds, which `kinds` names.
-template <class Counts, class Names>
-void write_messages(Result& result, const Counts& by_kind, const Names& kinds) {
-  for (std::size_t i = 0; i < by_kind.size(); ++i) {
-    result.messages_by_kind.emplace_back(kinds[i], by_kind[i]);
-    result.messages += by_kind[i];
+// Messages by their kinds and, if wanted, by intervals too.
+class MessageCount {
+ public:
+  MessageCount(std::size_t kinds, Time interval) : interval_(interval), by_kind_(kinds) {}
+
+  void add(std::size_t kind, Time now) {
+    ++by_kind_[kind];
+    if (interval_ > 0) [[unlikely]]
+      add_to_interval(kind, static_cast<std::size_t>(now / interval_));
   }
-}
+
+  // `kinds` names them.
+  template <class Names>
+  void write(Result& result, const Names& kinds) const {
+    for (std::size_t i = 0; i < by_kind_.size(); ++i) {
+      result.messages_by_kind.emplace_back(kinds[i], by_kind_[i]);
+      result.messages += by_kind_[i];
+    }
+    result.messages_by_interval = by_interval_;
+  }
+
+ private:
+  void add_to_interval(std::size_t kind, std::size_t place) {
+    if (by_interval_.size() <= place)
+      by_interval_.resize(place + 1, std::vector<std::uint64_t>(by_kind_.size()));
+    ++by_interval_[place][kind];
+  }
+
+  Time interval_;
+  std::vector<std::uint64_t> by_kind_;
+  std::vector<std::vector<std::uint64_t>> by_interval_;
+};
 
 }  // namespace turno::sim

@@ -34,14 +34,29 @@ TEST(Tally, WithoutIntervalsHasNone) {
   EXPECT_TRUE(result.entries_by_interval.empty());
 }
 
-TEST(Tally, NamesMessages) {
+TEST(MessageCount, NamesMessages) {
+  MessageCount sent(2, 0);
+  for (int i = 0; i < 3; ++i) sent.add(0, 10 * ms);
+  for (int i = 0; i < 4; ++i) sent.add(1, 90 * ms);
   Result result;
-  write_messages(result, std::array<std::uint64_t, 2>{3, 4},
-                 std::array<std::string_view, 2>{"request", "token"});
+  sent.write(result, std::array<std::string_view, 2>{"request", "token"});
   EXPECT_EQ(result.messages, 7U);
   ASSERT_EQ(result.messages_by_kind.size(), 2U);
   EXPECT_EQ(result.messages_by_kind[1].first, "token");
   EXPECT_EQ(result.messages_by_kind[1].second, 4U);
+  EXPECT_TRUE(result.messages_by_interval.empty());
+}
+
+TEST(MessageCount, CountsByIntervals) {
+  MessageCount sent(2, 10 * ms);
+  sent.add(0, 9 * ms);
+  sent.add(1, 20 * ms);
+  sent.add(1, 29 * ms);
+  Result result;
+  sent.write(result, std::array<std::string_view, 2>{"request", "token"});
+  EXPECT_EQ(result.messages, 3U);
+  EXPECT_EQ(result.messages_by_interval,
+            (std::vector<std::vector<std::uint64_t>>{{1, 0}, {0, 0}, {0, 2}}));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Words {
 };
 
 bool begins_with_an_algorithm(const std::string& command) {
-  return command == "sim" || command == "check";
+  return command == "sim" || command == "run" || command == "check";
 }
 // What lists the names that a command can begin with, empty if there is nothing to list.
 std::string names_for(const std::string& command) {
@@ -66,6 +66,8 @@ Words words_of(Command app, const Completion& completion) {
     }
     add_options(command, of);
     if (begins_with_an_algorithm(command.name())) of.words += words.algorithms;
+    if (command.name() == "lab")
+      of.words += fmt::format("{} ", fmt::join(completion.experiments, " "));
   }
   if (completion.asks_lab) {
     const auto own = words.of.at("completion");

@@ -21,6 +21,7 @@ inline constexpr std::array lab_commands = {
     LabCommand{"run", "Run one algorithm on real processes"},
     LabCommand{"check", "Explore every interleaving of a small system"},
     LabCommand{"compare", "Compare the lock algorithms on the same workloads"},
+    LabCommand{"lab", "Run the papers' experiments again, and judge what comes out"},
     LabCommand{"quorums",
                "Sets of nodes of which any two share a node, beside the smallest possible"},
 };

@@ -11,10 +11,10 @@
 #include "cli/frame/suggestion.h"
 #include "cli/lab/algorithm_choice.h"
 #include "cli/lab/commands.h"
-#include "cli/lab/fault_options.h"
-#include "cli/lab/primitive_options.h"
-#include "cli/lab/system_options.h"
-#include "cli/lab/workload_options.h"
+#include "cli/lab/options/fault_options.h"
+#include "cli/lab/options/primitive_options.h"
+#include "cli/lab/options/system_options.h"
+#include "cli/lab/options/workload_options.h"
 #include "core/text/json.h"
 
 namespace turno::cli {

@@ -50,9 +50,9 @@ std::string contents(const std::string& path) {
 }
 
 TEST(CommandLine, HelpIsThereForEverything) {
-  for (const auto* command :
-       {"", "algorithms", "sim", "check", "compare", "completion", "lock", "up", "down", "node",
-        "status", "members", "locks", "waiters", "why", "demo", "demo shared-file", "quorums"}) {
+  for (const auto* command : {"", "algorithms", "sim", "check", "compare", "completion", "lock",
+                              "up", "down", "node", "status", "members", "locks", "waiters", "why",
+                              "demo", "demo shared-file", "quorums", "lab"}) {
     const auto help = turno(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0) << command;
     EXPECT_NE(help.output.find("turno"), std::string::npos);
@@ -412,6 +412,7 @@ TEST(CommandLine, CompletionKnowsCommandsAndAlgorithms) {
 COMP_WORDS=(turno check nxr-); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno sim --to); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno demo sh); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
+COMP_WORDS=(turno lab nxr-w); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno up --de); COMP_CWORD=2; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno up -a nxr-); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
 COMP_WORDS=(turno up --dir nxr-); COMP_CWORD=3; _turno; echo "${COMPREPLY[@]}"
@@ -428,7 +429,7 @@ COMP_WORDS=(turno drain no); COMP_CWORD=2; _turno; printf '%s|' "${COMPREPLY[@]}
   const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe);
   EXPECT_EQ(::pclose(pipe), 0);
   EXPECT_EQ(std::string(buffer.data(), got),
-            "nxr-b nxr-bh\n--topology\nshared-file\n--detach\nnxr-b nxr-bh\n\n\n"
+            "nxr-b nxr-bh\n--topology\nshared-file\nnxr-waits\n--detach\nnxr-b nxr-bh\n\n\n"
             "backup|ba\\$\\(echo\\ boo\\)|ba\\ \\*|node-1|node-2|");
 }
 

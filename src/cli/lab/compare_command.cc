@@ -12,8 +12,8 @@
 #include "cli/frame/table.h"
 #include "cli/lab/algorithm_choice.h"
 #include "cli/lab/commands.h"
-#include "cli/lab/system_options.h"
-#include "cli/lab/workload_options.h"
+#include "cli/lab/options/system_options.h"
+#include "cli/lab/options/workload_options.h"
 #include "core/text/json.h"
 #include "sim/statistics.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "catalogue/catalogue.h"
-#include "cli/lab/fault_options.h"
-#include "cli/lab/primitive_options.h"
-#include "cli/lab/workload_options.h"
+#include "cli/lab/options/fault_options.h"
+#include "cli/lab/options/primitive_options.h"
+#include "cli/lab/options/workload_options.h"
 #include "sim/statistics.h"
 
 namespace turno::cli {

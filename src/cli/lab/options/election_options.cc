@@ -1,7 +1,7 @@
-#include "cli/lab/election_options.h"
+#include "cli/lab/options/election_options.h"
 
 #include "catalogue/system.h"
-#include "cli/lab/workload_options.h"
+#include "cli/lab/options/workload_options.h"
 #include "protocols/election/config.h"
 
 namespace turno::cli {

@@ -5,11 +5,11 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/system.h"
 #include "cli/frame/command.h"
-#include "cli/lab/detection_options.h"
-#include "cli/lab/election_options.h"
-#include "cli/lab/reservation_options.h"
-#include "cli/lab/room_options.h"
-#include "cli/lab/semaphore_options.h"
+#include "cli/lab/options/detection_options.h"
+#include "cli/lab/options/election_options.h"
+#include "cli/lab/options/reservation_options.h"
+#include "cli/lab/options/room_options.h"
+#include "cli/lab/options/semaphore_options.h"
 #include "core/text/json.h"
 
 namespace turno::cli {

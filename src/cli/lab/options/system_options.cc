@@ -1,4 +1,4 @@
-#include "cli/lab/system_options.h"
+#include "cli/lab/options/system_options.h"
 
 namespace turno::cli {
 

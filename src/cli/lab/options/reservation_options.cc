@@ -1,4 +1,4 @@
-#include "cli/lab/reservation_options.h"
+#include "cli/lab/options/reservation_options.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/lab/detection_options.h"
+#include "cli/lab/options/detection_options.h"
 
 #include "catalogue/system.h"
 #include "cli/frame/readable.h"

@@ -1,4 +1,4 @@
-#include "cli/lab/fault_options.h"
+#include "cli/lab/options/fault_options.h"
 
 #include <array>
 #include <string_view>

@@ -1,9 +1,9 @@
-#include "cli/lab/semaphore_options.h"
+#include "cli/lab/options/semaphore_options.h"
 
 #include <string_view>
 
 #include "catalogue/system.h"
-#include "cli/lab/workload_options.h"
+#include "cli/lab/options/workload_options.h"
 #include "protocols/kmutex/k_out_of_m.h"
 #include "protocols/kmutex/robust_k.h"
 

@@ -1,4 +1,4 @@
-#include "cli/lab/room_options.h"
+#include "cli/lab/options/room_options.h"
 
 #include <string_view>
 

@@ -1,0 +1,11 @@
+# Writes the files of experiments/ into a source, so that turno-lab finds them wherever it is.
+file(GLOB experiments CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/experiments/*.experiment)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${experiments})
+set(EXPERIMENTS "")
+foreach(file ${experiments})
+  get_filename_component(name ${file} NAME_WLE)
+  file(READ ${file} text)
+  string(APPEND EXPERIMENTS "    {\"${name}\", R\"turno(${text})turno\"},\n")
+endforeach()
+set(shelf ${generated}/lab/shelf.cc)
+configure_file(src/lab/shelf.cc.in ${shelf} @ONLY)

@@ -1,0 +1,12 @@
+// turno lab: the papers' experiments, run and judged.
+#pragma once
+
+#include "cli/experiments/workers.h"
+#include "cli/frame/command.h"
+#include "cli/frame/job.h"
+
+namespace turno::cli {
+
+void add_lab(Command app, Job& job, Executor run = run_in_workers);
+
+}  // namespace turno::cli
