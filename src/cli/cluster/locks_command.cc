@@ -422,16 +422,18 @@ void add_question(Command app, Job& job, const char* command_name, const char* t
                   int (*run)(const LockQuestion&)) {
   auto command = app.add_subcommand(command_name, title);
   auto options = std::make_shared<LockQuestion>();
-  command.add_option("NAME", options->name, "The lock, semaphore or election").required();
-  command.add_option("--kind", options->kind,
-                     "lock, semaphore or election, if several are called so (default: the first of "
-                     "these that somebody has or wants)");
+  command.add_option("NAME", options->name, "The lock, semaphore, election or room").required();
+  command.add_option(
+      "--kind", options->kind,
+      "lock, semaphore, election or room, if several are called so (default: the first of "
+      "these that somebody has or wants)");
   options->add_to(command);
   command.footer(fmt::format("\nExample:\n  turno {} backup\n", command_name));
   command.callback([&job, options, run] {
     const auto& kind = options->kind;
-    if (!kind.empty() && kind != "lock" && kind != "semaphore" && kind != "election")
-      throw UsageError("--kind is lock, semaphore or election, not '" + kind + "'");
+    if (!kind.empty() && kind != "lock" && kind != "semaphore" && kind != "election" &&
+        kind != "room")
+      throw UsageError("--kind is lock, semaphore, election or room, not '" + kind + "'");
     job = [options, run] { return run(*options); };
   });
 }
@@ -449,7 +451,7 @@ void add_locks(Command app, Job& job) {
 }
 
 void add_waiters(Command app, Job& job) {
-  add_question(app, job, "waiters", "List who waits for a lock, a semaphore or an election",
+  add_question(app, job, "waiters", "List who waits for a lock, a semaphore, an election or a room",
                waiters);
 }
 
