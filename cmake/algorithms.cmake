@@ -5,6 +5,7 @@
 #   table/NAME.cc       the engine that runs a lock on the network  from src/table/algorithm.cc.in
 #   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/algorithm_test.cc.in
 #                       a semaphore likewise                        from src/cluster/pool_test.cc.in
+#                       a room likewise                             from src/cluster/room_test.cc.in
 #   field/NAME.cc       an algorithm on real processes              from src/field/algorithm.cc.in
 #   */all.cc            the table of each of them
 #   protocols/list.h    all types, for tests that go through them
@@ -20,7 +21,7 @@ macro(turno_generate sources room template)
   list(APPEND ${sources} ${source})
 endmacro()
 
-file(STRINGS ${TURNO_LIST} lines REGEX "^(lock|semaphore|lab|published) ")
+file(STRINGS ${TURNO_LIST} lines REGEX "^(lock|semaphore|room|lab|published) ")
 foreach(line ${lines})
   string(REGEX REPLACE " +" ";" line "${line}")
   list(GET line 0 KIND)
@@ -33,6 +34,10 @@ foreach(line ${lines})
   if(KIND STREQUAL semaphore)
     list(APPEND lab_types ${TYPE})
     turno_generate(quick_recovery_sources cluster pool_test.cc.in)
+  endif()
+  if(KIND STREQUAL room)
+    list(APPEND lab_types ${TYPE})
+    turno_generate(quick_recovery_sources cluster room_test.cc.in)
   endif()
   turno_generate(catalogue_sources catalogue algorithm.cc.in)
   string(APPEND DESCRIPTIONS "Algorithm describe_${KIND}_${ID}();\n")

@@ -34,9 +34,10 @@ struct Holder {
   std::chrono::milliseconds held{0};
   std::uint64_t waiting = 0;  // how many wait for it
   std::string from = {};      // where it is: an address, or "unix:pid=7,user=alice"
-  std::string kind = {};      // lock, semaphore or election
+  std::string kind = {};      // lock, semaphore, election or room
   std::string value = {};     // of a leader; its term is the fence
-  std::uint64_t in_use = 0;   // permits of a semaphore: then there is no single holder
+  // Permits of a semaphore, or users that are inside a room: then there is no single holder.
+  std::uint64_t in_use = 0, inside = 0;
 
   std::string kept_for;  // nodes that died: their clients may still use it
   std::chrono::milliseconds free_in{0};
@@ -110,6 +111,7 @@ class Client final : public Service {
   [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;
   [[nodiscard]] tl::expected<Lock, Error> open_semaphore(std::string_view name) override;
   [[nodiscard]] tl::expected<Lock, Error> open_election(std::string_view name) override;
+  [[nodiscard]] tl::expected<Lock, Error> open_room(std::string_view name) override;
   [[nodiscard]] tl::expected<std::optional<Leader>, Error> leader(
       std::string_view election) override;
   [[nodiscard]] tl::expected<std::unique_ptr<Observation>, Error> observe(

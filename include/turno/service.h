@@ -32,6 +32,9 @@ struct Request {
   // Of a semaphore: how many permits are wanted, and how many it has. 0: as others have said.
   std::uint32_t permits = 1;
   std::uint32_t of = 0;
+  // Of a room: with which group to enter. `of` says how many of that may be inside, 0: as others
+  // have said, or else as many as like.
+  std::string group = {};
   // Of an election: what the leader says of itself, at most 4096 bytes.
   std::string value = {};
 };
@@ -73,6 +76,8 @@ class Service {
   [[nodiscard]] virtual tl::expected<Lock, Error> open_semaphore(std::string_view name);
   // The same to lead an election.
   [[nodiscard]] virtual tl::expected<Lock, Error> open_election(std::string_view name);
+  // The same to enter a room, in which a service may be several times.
+  [[nodiscard]] virtual tl::expected<Lock, Error> open_room(std::string_view name);
   // For Election, which says what is promised.
   [[nodiscard]] virtual tl::expected<std::optional<Leader>, Error> leader(
       std::string_view election);
@@ -112,6 +117,10 @@ class Service {
 inline tl::expected<Service::Lock, Error> Service::open_semaphore(std::string_view name) {
   return tl::unexpected(Error{Error::Code::invalid, "semaphore '" + std::string(name) +
                                                         "': this service offers locks only"});
+}
+inline tl::expected<Service::Lock, Error> Service::open_room(std::string_view name) {
+  return tl::unexpected(Error{Error::Code::invalid,
+                              "room '" + std::string(name) + "': this service offers no rooms"});
 }
 inline tl::expected<Service::Lock, Error> Service::open_election(std::string_view name) {
   return tl::unexpected(no_elections(name));

@@ -7,5 +7,6 @@
 #include "turno/grant.h"
 #include "turno/mutex.h"
 #include "turno/node.h"
+#include "turno/room.h"
 #include "turno/semaphore.h"
 #include "turno/service.h"

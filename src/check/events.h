@@ -88,6 +88,11 @@ class Events {
       if constexpr (HasViews<P>) may_release &= P::may_release(world.snapshot(), NodeId{i});
       if constexpr (Divisible<P>) {
         add_releases(world, index, add);
+      } else if constexpr (Gathering<P>) {
+        for (std::uint16_t who = 0; who < 8; ++who)
+          if (((user.who_is_inside >> who) & 1U) != 0)
+            add({InputKind::release, index, who, options_.staying}, NodeId{i},
+                {.kind = InputKind::release, .number = who});
       } else if (may_release)
         add({.kind = InputKind::release, .index = index, .fault = options_.staying}, NodeId{i},
             {.kind = InputKind::release});
@@ -202,7 +207,7 @@ class Events {
     const auto& users = options_.users;
     const auto& user = world.users[index];
     const NodeId at{index};
-    if constexpr (Divisible<P>) return add_users_of_permits(world, index, add);
+    if constexpr (Divisible<P> || Gathering<P>) return add_users_of_permits(world, index, add);
     std::uint32_t idle = 0;
     while (((user.who_waits >> idle) & 1U) != 0 || user.who_is_inside == idle + 1U) ++idle;
     const bool wishes = options_.forever ? wishes_.asks(at) : user.left > 0;
@@ -225,7 +230,7 @@ class Events {
           {.kind = InputKind::leave_late, .fence = user.lapsed});
   }
 
-  // The same where a member may hold several units: each of its requests is another user's.
+  // The same where several users of a member may be inside: each of its requests is another's.
   template <class Add>
   void add_users_of_permits(const WorldView<P>& world, std::uint16_t index, const Add& add) {
     const auto& user = world.users[index];
@@ -362,7 +367,7 @@ class Events {
       if (user.waiting > 0) --user.waiting;
       user.inside = true;
       std::size_t left = user.left + 1U;  // when it asked
-      if constexpr (HasViews<P> && Divisible<P>)
+      if constexpr (HasViews<P> && (Divisible<P> || Gathering<P>))
         left = wishes_.requests_of(successor.at) - successor.out.user();
       successor.complaint = monitor.enter(
           options_.setup, {successor.at, wishes_.demand(successor.at, left, user.wish),
@@ -376,6 +381,11 @@ class Events {
   static void give_back(Successor<P>& successor, const Input<Message>& input) {
     auto& user = successor.user;
     auto& monitor = successor.outside.monitor;
+    if constexpr (Gathering<P>) {
+      user.who_is_inside &= static_cast<std::uint8_t>(~(1U << input.number));
+      user.inside = user.who_is_inside != 0;
+      return monitor.leave(successor.at);
+    }
     user.inside = false;
     user.who_is_inside = 0;
     if constexpr (Divisible<P>) {
@@ -416,6 +426,13 @@ class Events {
       case InputKind::crash: {
         const bool outlives = options_.users.outlive_nodes || options_.faults.false_suspicions > 0;
         const bool lives_on = user.inside && outlives;
+        if constexpr (Gathering<P>) {
+          for (auto inside = user.who_is_inside; inside != 0 && !lives_on; inside &= inside - 1U)
+            monitor.leave(successor.at);
+          user = {.inside = lives_on,
+                  .who_is_inside = lives_on ? user.who_is_inside : std::uint8_t{0}};
+          break;
+        }
         if (user.inside && !lives_on) monitor.leave(successor.at);
         user = {.inside = lives_on};
         break;
@@ -435,6 +452,10 @@ class Events {
     if ((user.who_waits & bit) == 0 && !successor.complaint)
       successor.complaint = {"addressee", "a user enters that did not ask"};
     user.who_waits &= static_cast<std::uint8_t>(~bit);
+    if constexpr (Gathering<P>) {
+      user.who_is_inside |= bit;
+      return;
+    }
     user.who_is_inside = static_cast<std::uint8_t>(successor.out.user() + 1);
   }
 

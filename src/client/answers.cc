@@ -22,7 +22,8 @@ Error refusal(const client::Place& place, const std::string& text, Error::Code o
   return {otherwise, quoted(place.name, place.thing) + ": the node refuses: " + rest};
 }
 
-// Of a lock its fence; of permits pairs of their numbers and fences.
+// Of a lock or a room its fence, of an election its term; of permits pairs of their numbers and
+// fences.
 struct GrantedFence {
   std::uint64_t fence = 0;
   client::Thing thing = client::Thing::lock;
@@ -115,7 +116,15 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
   if (found != channel.places.end() && found->second->name != name) return false;
   const auto place = place_at(channel, parts[1].integer);
   if (place == nullptr) {
-    if (kind == "granted") give_back(channel, {name, granted.fence, granted.thing});
+    if (kind != "granted") return true;
+    using client::Thing;
+    if (granted.thing == Thing::semaphore) {
+      give_back(channel, {name, granted.fence, granted.thing});
+      return true;
+    }
+    // Of which of these it is the push does not say. For the others it is for nothing.
+    for (const auto thing : {Thing::lock, Thing::election, Thing::room})
+      give_back(channel, {name, granted.fence, thing});
     return true;
   }
   if (kind == "granted") {

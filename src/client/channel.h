@@ -34,9 +34,12 @@ struct Held;
 struct Place;
 
 // What is asked for: a lock, permits of a semaphore, to lead an election.
-enum class Thing : std::uint8_t { lock, semaphore, election };
-inline constexpr std::array<std::string_view, 3> thing_names = {"lock", "semaphore", "election"};
+enum class Thing : std::uint8_t { lock, semaphore, election, room };
+inline constexpr std::array<std::string_view, 4> thing_names = {"lock", "semaphore", "election",
+                                                                "room"};
 inline std::string_view name(Thing thing) { return thing_names[static_cast<std::size_t>(thing)]; }
+// Several grants of it may be had at once, and do not move to another node.
+inline bool several_have(Thing thing) { return thing == Thing::semaphore || thing == Thing::room; }
 
 // A lock, as long as somebody uses it.
 struct Named {

@@ -55,6 +55,10 @@ tl::expected<Service::Lock, Error> Client::open_semaphore(std::string_view name)
   return session_->open(name, client::Thing::semaphore).map(opened);
 }
 
+tl::expected<Service::Lock, Error> Client::open_room(std::string_view name) {
+  return session_->open(name, client::Thing::room).map(opened);
+}
+
 tl::expected<Service::Lock, Error> Client::open_election(std::string_view name) {
   return session_->open(name, client::Thing::election).map(opened);
 }

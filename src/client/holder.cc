@@ -56,6 +56,7 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
     if (key == "free_in_ms") holder.free_in = std::chrono::milliseconds(number_of(value));
     if (key == "told_by") holder.told_by = text_of(value);
     if (key == "in_use") holder.in_use = number_of(value);
+    if (key == "inside") holder.inside = number_of(value);
   }
   return holder;
 }
@@ -86,7 +87,9 @@ Client::Identity identity_from(const Reply& hello) {
 
 std::string describe(const Holder& holder) {
   std::string text;
-  if (holder.in_use > 0) {
+  if (holder.inside > 0) {
+    text = std::to_string(holder.inside) + (holder.inside == 1 ? " is inside" : " are inside");
+  } else if (holder.in_use > 0) {
     text = std::to_string(holder.in_use) +
            (holder.in_use == 1 ? " permit is in use" : " permits are in use");
   } else if (!holder.kept_for.empty()) {

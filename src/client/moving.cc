@@ -29,11 +29,11 @@ std::uint64_t fence_in(const wire::Reply& reply) {
 
 }  // namespace
 
-std::vector<client::Held*> Client::Session::held_by(const Channel& channel, bool semaphores) {
+std::vector<client::Held*> Client::Session::held_by(const Channel& channel, bool several) {
   std::vector<Held*> all;
   for (auto& [_, lock] : names_)
     if (lock.held != nullptr && lock.held->channel.get() == &channel &&
-        (lock.thing == client::Thing::semaphore) == semaphores)
+        client::several_have(lock.thing) == several)
       all.push_back(lock.held);
   return all;
 }

@@ -71,10 +71,9 @@ tl::expected<Client::Session::Named*, Error> Client::Session::open(std::string_v
     return tl::unexpected(Error{Error::Code::invalid, "the name of " + what + " has at most " +
                                                           std::to_string(longest_name) + " bytes"});
   const Guard guard(mutex_);
-  // Each grant of a semaphore stands for itself.
-  auto key =
-      std::string(client::name(thing)) + " " +
-      (thing == client::Thing::semaphore ? std::to_string(++semaphores_) : std::string(name));
+  // Each grant of a semaphore or a room stands for itself.
+  auto key = std::string(client::name(thing)) + " " +
+             (client::several_have(thing) ? std::to_string(++several_) : std::string(name));
   auto found = names_.find(key);
   if (found == names_.end()) {
     found = names_.try_emplace(key).first;

@@ -114,7 +114,7 @@ class Client::Session {
 
   bool adopt(const ChannelPointer& channel);
   // Locks and elections, or permits of semaphores, which cannot move.
-  [[nodiscard]] std::vector<Held*> held_by(const Channel& channel, bool semaphores = false);
+  [[nodiscard]] std::vector<Held*> held_by(const Channel& channel, bool several = false);
   [[nodiscard]] std::vector<Held*> permits_by(const Channel& channel) {
     return held_by(channel, true);
   }
@@ -170,9 +170,9 @@ class Client::Session {
 
   std::mutex mutex_;
   std::map<std::string, Named, std::less<>> names_;  // by their keys
-  std::uint64_t semaphores_ = 0;                     // opened so far
-  std::vector<ChannelPointer> channels_;             // all that live
-  ChannelPointer current_;                           // or none
+  std::uint64_t several_ = 0;             // grants of semaphores and rooms, opened so far
+  std::vector<ChannelPointer> channels_;  // all that live
+  ChannelPointer current_;                // or none
   Identity identity_;
   client::Addresses addresses_;
   bool reaching_ = false;  // a thread connects: one at a time

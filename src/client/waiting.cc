@@ -189,11 +189,16 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
 
   learn_again(channel);
   std::string timeout, ttl, count, of;
-  constexpr std::array<std::string_view, 3> commands = {"LOCK", "PERMIT", "CAMPAIGN"};
+  constexpr std::array<std::string_view, 4> commands = {"LOCK", "PERMIT", "CAMPAIGN", "ENTER"};
   client::Connection::Arguments arguments{commands.at(static_cast<std::size_t>(place->thing)),
                                           place->name};
   if (place->thing == client::Thing::election) arguments.push_back(attempt->request.value);
+  if (place->thing == client::Thing::room) arguments.push_back(attempt->request.group);
   arguments.push_back("ASYNC");
+  if (place->thing == client::Thing::room && attempt->request.of > 0) {
+    of = std::to_string(attempt->request.of);
+    arguments.insert(arguments.end(), {"CAPACITY", of});
+  }
   if (place->thing == client::Thing::semaphore) {
     count = std::to_string(attempt->request.permits);
     arguments.insert(arguments.end(), {"COUNT", count});
@@ -252,8 +257,7 @@ void Client::Session::give_up(const PlacePointer& place) {
 }
 
 void Client::Session::give_back(Channel& channel, const client::Bequest::Release& release) {
-  // Permits are not bequeathed.
-  if (channel.bequest && release.thing != client::Thing::semaphore)
+  if (channel.bequest && !client::several_have(release.thing))
     return channel.bequest->released.push_back(release);
   unlock(channel, release);
 }
@@ -261,7 +265,7 @@ void Client::Session::give_back(Channel& channel, const client::Bequest::Release
 void Client::Session::unlock(Channel& channel, const client::Bequest::Release& release) {
   if (!channel.connection) return;
   const auto number = std::to_string(release.fence);
-  constexpr std::array<std::string_view, 3> commands = {"UNLOCK", "RELEASE", "RESIGN"};
+  constexpr std::array<std::string_view, 4> commands = {"UNLOCK", "RELEASE", "RESIGN", "LEAVE"};
   channel.connection->send(
       {commands.at(static_cast<std::size_t>(release.thing)), release.name, number},
       [](Reply*) { return true; });

@@ -296,7 +296,7 @@ struct Desk : Part<P, Desk<P>, Outcome> {
     base = note.count;
     if (turn.is_used() && !mine) return spoil(step);  // nobody else can have what is held here
     noted = mine && context.rules.tries;
-    if (!this->resume(step, *context.setup, note)) return;
+    if (!this->resume(step, *context.setup, note.holdings)) return;
     left = false;
     if (mine && !turn.is_used()) take_over(step);
     if (turn.asked && turn.holder == no_user) request(step);
@@ -345,7 +345,7 @@ struct Desk : Part<P, Desk<P>, Outcome> {
     if (std::exchange(noted, false)) tell_home(step, {.kind = Kind::freed, .instance = instance});
   }
 
-  void be_unknown(Step&) {}  // of semaphores only
+  void be_unknown(Step&, const Note&) {}  // of others only
   [[nodiscard]] bool is_used_here() const { return !turn.is_idle(); }
 
   void adopt(Step& step, const Event& event) {

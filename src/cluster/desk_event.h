@@ -4,6 +4,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "cluster/note.h"
@@ -35,9 +36,11 @@ struct DeskEvent {
   };
   Kind kind = Kind::ask;
   UserId user = no_user;
-  Line::Spot spot = Line::nowhere;         // withdraw: where it stands, if that is known
-  std::uint32_t count = 1;                 // ask, attempt: how many permits of a semaphore
-  std::uint32_t permits = 0;               // and how many there are, if the user says so
+  Line::Spot spot = Line::nowhere;  // withdraw: where it stands, if that is known
+  std::uint32_t count = 1;          // ask, attempt: how many permits of a semaphore
+  // And how many there are, if the user says so; of a room: how many of the group may be inside.
+  std::uint32_t permits = 0;
+  std::string_view group{};                // of a room
   std::span<const std::uint32_t> units{};  // leave: these; empty: all that the user has
   Fence fence;                             // leave, bequeath, reclaim, inherit: of the grant
   bool tired = false;                      // leave: the turn has been long enough
@@ -62,7 +65,7 @@ struct Outcome : Effects<Message> {
   UserId inherited = no_user;  // who is inside here now, and was so at another member before
 };
 
-// Who goes in with which permits of a semaphore.
+// Who goes in with which permits of a semaphore; into a room with number 0.
 struct Admission {
   UserId user = no_user;
   boost::container::small_vector<Unit, 2> units;
@@ -72,8 +75,9 @@ struct Admission {
 struct Refusal {
   enum class Reason : std::uint8_t {
     busy,         // it only tried
-    too_many,     // it asks for more permits than there are
-    contradicts,  // it says that there are more or fewer permits than there are
+    too_many,     // it asks for more permits than there are; of a room: there are too many groups
+    contradicts,  // it says that there are more or fewer permits (places in the group) than there
+                  // are
     unknown       // nobody has said how many there are
   };
   UserId user = no_user;
@@ -81,7 +85,7 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
-// The same for the desk of a semaphore, where several may go in at once.
+// The same for desks of semaphores and rooms, where several may go in at once.
 template <class Message>
 struct PoolOutcome : Effects<Message> {
   std::vector<Admission> admitted;

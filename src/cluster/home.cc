@@ -36,10 +36,7 @@ void Home::receive(const Context& context, NodeId from, const Note& note, bool u
       take(from, context.without(Without::inquiries) ? inquiry : 0);
       return conclude(context, letters);
     case Kind::open:
-      if (lives()) return tell_opened(from, letters);
-      if (permits == 0) permits = note.permits;
-      wishes.insert(from);
-      return conclude(context, letters);
+      return take_open(context, from, note, letters);
     case Kind::query:
       if (lives() && note.instance == instance) return tell_opened(from, letters);
       letters.push_back({from, {.kind = Kind::gone, .instance = note.instance}});
@@ -57,6 +54,20 @@ void Home::receive(const Context& context, NodeId from, const Note& note, bool u
   }
 }
 
+void Home::take_open(const Context& context, NodeId from, const Note& note, Letters& letters) {
+  if (lives() && serves(note.room)) return tell_opened(from, letters);
+  if (lives()) {
+    // What it wants an instance gets at its birth only.
+    const auto ended = instance;
+    retire(context, letters);
+    letters.push_back({context.self, {.kind = Kind::retire, .instance = ended}});
+  }
+  if (permits == 0) permits = note.permits;
+  want(from, note.room);
+  wishes.insert(from);
+  conclude(context, letters);
+}
+
 // False: it was not asked for, or has come before.
 bool Home::take(NodeId from, Instance about) {
   if (instance != 0 || inquiry != about || !missing.contains(from)) return false;
@@ -71,8 +82,12 @@ void Home::take_report(const Context& context, NodeId from, const Note& note) {
     missing.clear();
     inquiry = 0;
   }
-  for (const auto& holding : note.holdings) believe(holding);
-  if (permits == 0) permits = note.permits;
+  if (context.kind == Primitive::room) {
+    take_room(from, note);
+  } else {
+    for (const auto& holding : note.holdings) believe(holding);
+  }
+  if (note.permits != 0) permits = note.permits;  // it counts more than what somebody wishes
   clear |= note.clear;
   context.ledger->floor = std::max(context.ledger->floor, note.count);
 }
@@ -94,7 +109,7 @@ void Home::believe(const Holding& holding) {
 void Home::conclude(const Context& context, Letters& letters) {
   const bool needed = !holdings.empty() || !wishes.empty() || !tries.empty();
   if (instance != 0 || !missing.empty() || !needed) return;
-  if (context.counted && permits == 0) return tell_unknown(letters);
+  if (context.kind == Primitive::semaphore && permits == 0) return tell_unknown(letters);
   give_birth(context, letters);
 }
 
@@ -106,7 +121,8 @@ void Home::tell_unknown(Letters& letters) {
 
 // What no living member has reported, a dead one may have.
 void Home::keep_for_the_dead(const Context& context) {
-  if (!context.counted) return holdings.push_back({.seat = context.self});
+  if (context.kind == Primitive::room) return keep_visit_for_the_dead(context);
+  if (context.kind == Primitive::lock) return holdings.push_back({.seat = context.self});
   std::vector<bool> reported(permits);
   auto mine = holdings.end();
   for (auto holding = holdings.begin(); holding != holdings.end(); ++holding) {
@@ -124,8 +140,9 @@ void Home::give_birth(const Context& context, Letters& letters) {
   if (context.without(Without::fence_floor)) context.ledger->floor = 0;
   const auto asked = std::exchange(wishes, {});
   const auto tried = std::exchange(tries, {});
-  NodeId winner;                                           // of those who try, if it is free
-  const bool had = !holdings.empty() && !context.counted;  // a lock: nobody else can have it
+  NodeId winner;  // of those who try, if it is free
+  // Nobody else can have a lock.
+  const bool had = !holdings.empty() && context.kind == Primitive::lock;
   if (had || context.without(Without::escrow)) clear = true;
   if (!clear) {
     keep_for_the_dead(context);
@@ -135,11 +152,13 @@ void Home::give_birth(const Context& context, Letters& letters) {
   }
   instance = ++context.ledger->born;
   count = context.ledger->floor;
+  if (context.kind == Primitive::room) furnish(context, letters);
   tell_opened(context.self, letters);
   for (const auto& holding : holdings) {
     if (context.rules.tries) occupied.insert(holding.seat);
     tell_opened(holding.seat, letters);
   }
+  if (context.kind == Primitive::room) tell_managers(context, letters);
   asked.for_each([&](NodeId member) { tell_opened(member, letters); });
   tried.for_each([&](NodeId member) {
     if (member != winner) letters.push_back({member, {.kind = Kind::busy}});
@@ -153,7 +172,8 @@ void Home::tell_opened(NodeId member, Letters& letters) {
                       .instance = instance,
                       .holdings = holdings,
                       .count = count,
-                      .permits = permits}});
+                      .permits = permits,
+                      .room = room}});
 }
 
 // Of those who try at once, one may go on.

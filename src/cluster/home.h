@@ -33,13 +33,22 @@ struct Home {
   bool clear = false;             // surely nobody that is gone has it
   NodeSet occupied;               // members that may be inside, as far as they have said so
   std::uint32_t permits = 0;      // of a semaphore: how many there are; 0: nobody has said it
+  RoomTerms room;                 // of a room: reported; or of the instance
+  // Of a room: the groups that members want, in the order in which they have said so.
+  struct Wanted {
+    NodeId member;
+    Group group;
+    [[nodiscard]] auto fields() const { return std::tie(member, group); }
+    bool operator==(const Wanted&) const = default;
+  };
+  std::vector<Wanted> wanted;
 
-  static constexpr std::array<std::string_view, 12> labels = {
-      "here",     "missing",  "inquiry", "wishes", "tries",    "members",
-      "instance", "holdings", "count",   "clear",  "occupied", "permits"};
+  static constexpr std::array<std::string_view, 14> labels = {
+      "here",     "missing", "inquiry", "wishes",   "tries",   "members", "instance",
+      "holdings", "count",   "clear",   "occupied", "permits", "room",    "wanted"};
   [[nodiscard]] auto fields() const {
     return std::tie(here, missing, inquiry, wishes, tries, members, instance, holdings, count,
-                    clear, occupied, permits);
+                    clear, occupied, permits, room, wanted);
   }
   bool operator==(const Home&) const = default;
 
@@ -64,6 +73,7 @@ struct Home {
   bool take(NodeId from, Instance about);
   void take_report(const Context& context, NodeId from, const Note& note);
   void believe(const Holding& holding);
+  void take_open(const Context& context, NodeId from, const Note& note, Letters& letters);
   void keep_for_the_dead(const Context& context);
   void tell_unknown(Letters& letters);
   void answer_probe(NodeId from, bool used_here, Letters& letters);
@@ -71,6 +81,15 @@ struct Home {
   void conclude(const Context& context, Letters& letters);
   void give_birth(const Context& context, Letters& letters);
   void tell_opened(NodeId member, Letters& letters);
+
+  // ---- of rooms (home_of_rooms.cc)
+
+  void take_room(NodeId from, const Note& note);
+  [[nodiscard]] bool serves(const RoomTerms& wishes_for) const;
+  void want(NodeId from, const RoomTerms& wishes_for);
+  void furnish(const Context& context, Letters& letters);
+  void keep_visit_for_the_dead(const Context& context);
+  void tell_managers(const Context& context, Letters& letters);
 };
 
 }  // namespace turno::cluster

@@ -1,6 +1,6 @@
 // This member's part in one thing's algorithm, through views: the same for every kind of thing.
 // Which of the member's own users have what, says the desk that is built on it (`Whole`): Desk of a
-// lock, Pool of a semaphore.
+// lock, Pool of a semaphore, Room.
 //
 // An algorithm assumes that nobody crashes, so each of its runs, an *instance*, lives inside one
 // view. The thing's home (home.h) gives birth to instances:
@@ -39,7 +39,8 @@
 
 namespace turno::cluster {
 
-template <Protocol P, class Whole, template <class> class OutcomeOf>
+// P: an algorithm, or several participants of it at this member (Seated).
+template <class P, class Whole, template <class> class OutcomeOf>
 struct Part {
   using Message = DeskMessage<typename P::Message>;
   using Kind = Note::Kind;
@@ -135,12 +136,12 @@ struct Part {
 
   // Takes part in the instance that was born, in the state that this setup and the holdings make.
   // False: they cannot be, and the instance is spoilt.
-  bool resume(Step& step, const Setup& setup, const Note& note) {
+  bool resume(Step& step, const Setup& setup, std::span<const Holding> holdings) {
     typename P::Out inner;
     try {
       const PeerInput guard;
-      node = P::resume(setup, step.context.self, note.holdings);
-      turno::step(node, Input<typename P::Message>{}, inner);
+      node = P::resume(setup, step.context.self, holdings);
+      if constexpr (requires { node.start(inner); }) node.start(inner);
     } catch (const Impossible&) {
       spoil(step);
       return false;
@@ -179,7 +180,7 @@ struct Part {
       case Kind::go:
         return whole().go(step, note);
       case Kind::unknown:
-        return whole().be_unknown(step);
+        return whole().be_unknown(step, note);
       case Kind::spoilt:
         if (home.lives() && note.instance == home.instance) retire(step);
         return;
@@ -241,6 +242,13 @@ struct Part {
     deliver(step, letters);
   }
   void deliver(Step& step, const Letters& letters) {
+    if constexpr (requires { Whole::others_first; }) {
+      for (const auto& letter : letters)
+        if (letter.to != step.context.self) step.out.send(letter.to, {letter.note});
+      for (const auto& letter : letters)
+        if (letter.to == step.context.self) receive_note(step, letter.to, letter.note);
+      return;
+    }
     for (const auto& letter : letters) {
       if (letter.to == step.context.self) {
         receive_note(step, letter.to, letter.note);

@@ -235,7 +235,7 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
       return this->spoil(step);
     Setup setup = *step.context.setup;
     setup.permits = permits;
-    if (!this->resume(step, setup, note)) return;
+    if (!this->resume(step, setup, note.holdings)) return;
     if (others.empty()) return go_on(step);
     if (home.keeps_for_the_dead()) {
       for (const auto unit : others) crowd.give(the_dead, unit);
@@ -246,7 +246,7 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
   }
 
   // Nobody has said how many permits there are. Somebody who came later may.
-  void be_unknown(Step& step) {
+  void be_unknown(Step& step, const Note&) {
     if (phase != Phase::asked) return;
     phase = Phase::closed;
     while (!crowd.line.empty() && crowd.line.first_wants().permits == 0)

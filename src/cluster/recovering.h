@@ -20,6 +20,7 @@
 
 #include "cluster/desk.h"
 #include "cluster/pool.h"
+#include "cluster/room.h"
 #include "core/protocol.h"
 
 namespace turno::cluster {
@@ -30,7 +31,8 @@ struct RecoveringConfig {
   // the function or any copy of it.
   std::function<const Setup&(std::uint32_t epoch, std::size_t members, NodeId root)> arrange;
   NodeSet absent;  // who is not a member of the first view
-  Rules rules{.in_a_row = 1, .eager = false, .tries = false};
+  Rules rules{.in_a_row = 1, .eager = false, .tries = false, .seats = 1};
+  std::vector<std::vector<NodeId>> (*quorums)(std::size_t voters) = nullptr;  // of rooms
   bool delay = false;      // clients outlive their node, and notice that it is dead
   bool forgetful = false;  // a desk that is idle is thrown away, and made anew when it is needed
 };
@@ -43,12 +45,18 @@ template <Protocol P>
 requires(P::info.primitive == Primitive::semaphore) struct DeskFor<P> {
   using Type = Pool<P>;
 };
+template <Protocol P>
+requires(P::info.primitive == Primitive::room) struct DeskFor<P> {
+  using Type = Room<P>;
+};
 
 template <Protocol P>
 struct Recovering {
   using Config = RecoveringConfig;
   using Desk = typename DeskFor<P>::Type;
   static constexpr bool counted = P::info.primitive == Primitive::semaphore;
+  static constexpr bool grouped = P::info.primitive == Primitive::room;
+  static constexpr bool many = counted || grouped;  // users of one member may be inside at once
   static constexpr Info info = [] {
     auto info = P::info;
     info.ordered = false;  // users of one member may learn of their grants in any order
@@ -59,16 +67,16 @@ struct Recovering {
   // What is said of a user that moves: by its member to the next one, and by itself to that one.
   enum class Move : std::uint8_t { none, bequest, left };
 
-  struct Message : DeskMessage<typename P::Message> {
+  using DeskMessage = typename Desk::Message;
+  struct Message : DeskMessage {
     std::uint32_t epoch = 0;
     Move move = Move::none;
     Fence fence{};  // of the user that moves
-    static constexpr std::array<std::string_view, 10> labels = {
-        "kind",    "instance", "holdings", "count", "clear",
-        "permits", "inner",    "epoch",    "move",  "fence"};
+    static constexpr std::array<std::string_view, 11> labels = {
+        "kind", "instance", "holdings", "count", "clear", "permits",
+        "room", "inner",    "epoch",    "move",  "fence"};
     [[nodiscard]] auto fields() const {
-      return std::tuple_cat(DeskMessage<typename P::Message>::fields(),
-                            std::tie(epoch, move, fence));
+      return std::tuple_cat(DeskMessage::fields(), std::tie(epoch, move, fence));
     }
     bool operator==(const Message&) const = default;
   };
@@ -104,7 +112,8 @@ struct Recovering {
   Fence moved;               // the fence of that user
   bool moved_left = false;   // that user has left
   NodeId testator;           // the member from which a user moved here; also in the dead
-  // A semaphore: users that a step let in or refused beside the first, and that do not know it yet.
+  // A semaphore, a room: users that a step let in or refused beside the first, and that do not know
+  // it yet.
   struct Verdict {
     std::uint32_t user = 0;
     boost::container::small_vector<Unit, 2> units;  // none: it is refused
@@ -144,7 +153,7 @@ struct Recovering {
   // ---- its users, who are numbered from 0
 
   void request(Demand demand, Out& out) {
-    if constexpr (counted) {
+    if constexpr (many) {
       ask(0, demand, out);
     } else {
       ask(0, out);
@@ -153,6 +162,28 @@ struct Recovering {
   void release(Out& out) requires counted {
     for (const auto& holder : std::vector(desk.crowd.holders))
       if (holder.user != the_dead) step({.kind = EventKind::leave, .user = holder.user}, out);
+  }
+  void release(Out& out) requires grouped {
+    for (const auto& guest : std::vector(desk.guests))
+      if (guest.user != the_dead) step({.kind = EventKind::leave, .user = guest.user}, out);
+  }
+  // One of several that are inside.
+  void let_go(std::uint32_t user, Out& out) requires grouped {
+    if (!present()) return;  // cut off
+    step({.kind = EventKind::leave, .user = UserId{user} + 1}, out);
+  }
+  // All say how many of the group may be inside, if they are not unlimited.
+  void ask(std::uint32_t user, Demand demand, Out& out) requires grouped {
+    const auto& capacity = setup->room.capacity;
+    const auto name = group_name(demand.group);
+    step({.kind = EventKind::ask,
+          .user = UserId{user} + 1,
+          .permits = demand.group < capacity.size() ? capacity[demand.group] : 0,
+          .group = name},
+         out);
+  }
+  static std::string group_name(std::uint32_t group) {
+    return std::string(1, static_cast<char>('a' + group));
   }
   // Each user of what it has among these.
   void release(std::span<const std::uint32_t> units, Out& out) requires counted {
@@ -177,7 +208,7 @@ struct Recovering {
           .permits = setup->permits},
          out);
   }
-  void release(Out& out) requires(!counted) {
+  void release(Out& out) requires(!many) {
     if (heir != nobody) {
       // It says so where it is now. Without the rule that makes it wait, also where it was.
       moved_left = true;
@@ -246,14 +277,14 @@ struct Recovering {
 
   // ---- users that move
 
-  [[nodiscard]] bool movable() const requires counted { return false; }
-  void move(Out&) requires counted {}
-  [[nodiscard]] bool movable() const requires(!counted) {
+  [[nodiscard]] bool movable() const requires many { return false; }
+  void move(Out&) requires many {}
+  [[nodiscard]] bool movable() const requires(!many) {
     return present() && desk.turn.is_used() && heir == nobody && testator == nobody &&
            members.size() > 1;
   }
   // To the next member. From then on this one does nothing but leave, when that one has agreed.
-  void move(Out& out) requires(!counted) {
+  void move(Out& out) requires(!many) {
     const auto next = number_in_view(self).index() + 1;
     heir = number_for_ever(NodeId{next == members.size() ? 0 : next});
     moved = desk.turn.fence;
@@ -283,25 +314,23 @@ struct Recovering {
 
   // What a node may do by itself, now or later: tell the home that its user stays, if somebody
   // tries.
-  [[nodiscard]] std::uint32_t choices() const requires counted { return verdicts.empty() ? 0 : 1; }
-  void choose(std::uint32_t, Out& out) requires counted {
+  [[nodiscard]] std::uint32_t choices() const requires many { return verdicts.empty() ? 0 : 1; }
+  void choose(std::uint32_t, Out& out) requires many {
     const auto verdict = verdicts.front();
     verdicts.erase(verdicts.begin());
     pronounce(verdict, out);
   }
-  [[nodiscard]] static std::string choice_name(std::uint32_t) requires counted {
+  [[nodiscard]] static std::string choice_name(std::uint32_t) requires many {
     return "another user learns what came of its request";
   }
-  [[nodiscard]] std::uint32_t choices() const requires(!counted) {
+  [[nodiscard]] std::uint32_t choices() const requires(!many) {
     const auto& turn = desk.turn;
     const bool may = config->rules.tries && present() && turn.is_used() && !desk.noted &&
                      desk.phase == Desk::Phase::open;
     return may ? 1 : 0;
   }
-  void choose(std::uint32_t, Out& out) requires(!counted) {
-    step({.kind = EventKind::linger}, out);
-  }
-  [[nodiscard]] static std::string choice_name(std::uint32_t) requires(!counted) {
+  void choose(std::uint32_t, Out& out) requires(!many) { step({.kind = EventKind::linger}, out); }
+  [[nodiscard]] static std::string choice_name(std::uint32_t) requires(!many) {
     return "its user stays inside";
   }
 
@@ -409,7 +438,8 @@ struct Recovering {
             .home = home,
             .ledger = &ledger,
             .rules = rules,
-            .counted = counted};
+            .kind = P::info.primitive,
+            .quorums = config->quorums};
   }
 
   [[nodiscard]] NodeId number_in_view(NodeId node) const {
@@ -453,12 +483,12 @@ struct Recovering {
     if (config->forgetful) forget();
   }
 
-  void tell_users(const typename Desk::Out& inner, Out& out) requires(!counted) {
+  void tell_users(const typename Desk::Out& inner, Out& out) requires(!many) {
     if (inner.granted()) out.grant(*inner.granted(), static_cast<std::uint32_t>(inner.user - 1));
     if (inner.refused != no_user) out.refuse(static_cast<std::uint32_t>(inner.refused - 1));
   }
   // One at once, and the others whenever they come to hear it.
-  void tell_users(const typename Desk::Out& inner, Out& out) requires counted {
+  void tell_users(const typename Desk::Out& inner, Out& out) requires many {
     for (const auto& admission : inner.admitted)
       verdicts.push_back({static_cast<std::uint32_t>(admission.user - 1), admission.units});
     for (const auto& refusal : inner.refused)
@@ -470,6 +500,7 @@ struct Recovering {
   }
   static void pronounce(const Verdict& verdict, Out& out) {
     if (verdict.units.empty()) return out.refuse(verdict.user);
+    if constexpr (grouped) return out.grant(verdict.units.front().fence, verdict.user);
     out.grant(std::span<const Unit>(verdict.units.data(), verdict.units.size()), verdict.user);
   }
 

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "cluster/turn.h"
 #include "core/container/node_set.h"
+#include "core/demand.h"
 #include "core/node_id.h"
 #include "core/setup.h"
 
@@ -39,9 +41,10 @@ struct Rules {
       "fences-of-users", "memory",      "own-users",   "bequests",        "heirs"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
-  bool eager = true;       // a member asks again before it leaves if its user will come back
-  bool collective = true;  // after a change of the view only those report that have something
-  bool tries = true;       // the home keeps in mind who may be inside
+  bool eager = true;        // a member asks again before it leaves if its user will come back
+  bool collective = true;   // after a change of the view only those report that have something
+  bool tries = true;        // the home keeps in mind who may be inside
+  std::uint32_t seats = 2;  // of a member's users, at least, where each has its own
   Without without = Without::nothing;
 };
 
@@ -74,7 +77,9 @@ struct Context {
   Ledger* ledger = nullptr;
   Rules rules;
   std::uint64_t fences_from = 0;  // is added to the view's epoch in fences (View::fences_from)
-  bool counted = false;           // the thing has permits: several may be inside
+  Primitive kind = Primitive::lock;
+  // Of so many voters, if the algorithm needs them for other numbers than the setup's.
+  std::vector<std::vector<NodeId>> (*quorums)(std::size_t voters) = nullptr;
 
   [[nodiscard]] bool at_home() const { return self == home; }
   [[nodiscard]] bool without(Rules::Without rule) const { return rules.without == rule; }

@@ -185,6 +185,11 @@ concept Divisible = requires(P node, std::span<const std::uint32_t> units,
                              Effects<typename P::Message>& out) {
   node.release(units, out);
 };
+// Several users of its own may be inside at once, and each leaves by itself.
+template <class P>
+concept Gathering = requires(P node, Effects<typename P::Message>& out) {
+  node.let_go(std::uint32_t{}, out);
+};
 // It can say of a message that it will ignore it, now and for ever: the checker then takes the
 // message away at once, which makes more worlds equal.
 template <class P>
@@ -212,7 +217,7 @@ void step_through_views(P& node, const Input<typename P::Message>& input,
   if (input.kind == Kind::move) node.move(out);
   if (input.kind == Kind::withdraw) node.give_up(input.number, out);
   if (input.kind != Kind::request) return;
-  if constexpr (Divisible<P>) {
+  if constexpr (Divisible<P> || Gathering<P>) {
     node.ask(input.number, input.demand, out);
   } else if (input.only_try) {
     node.attempt(input.number, out);
@@ -243,6 +248,10 @@ void step(P& node, const Input<typename P::Message>& input, Effects<typename P::
           node.release(input.units, out);
           break;
         }
+      }
+      if constexpr (Gathering<P>) {
+        node.let_go(input.number, out);
+        break;
       }
       node.release(out);
       break;
@@ -301,7 +310,7 @@ struct User {
 
   // If a node has several users: who waits (bits), who is inside, and the fence of one whose grant
   // has lapsed without its knowing.
-  std::uint8_t who_waits = 0, who_is_inside = 0;
+  std::uint8_t who_waits = 0, who_is_inside = 0;  // if several may be inside: bits, too
   Fence lapsed{};
 
   bool operator==(const User&) const = default;

@@ -196,6 +196,9 @@ tl::expected<void, std::string> Daemon::join() {
                          .departure = settings_.departure},
       lost_, [this](Clock::time_point at) { wake(at); }, self_.id,
       [this](const Leadership& change) { change_leader(change); });
+  rooms_ = std::make_unique<PoolTable>(
+      table::make_room_engine(), PoolTable::Options{.rules = settings_.rules}, lost_,
+      [this](Clock::time_point at) { wake(at); }, table::Thing::room);
   peers_->introduce({.id = self_.id, .key = view->key});
   adopt(*view);
   keeper_ = std::make_unique<Keeper>(

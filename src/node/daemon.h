@@ -87,6 +87,7 @@ class Daemon final : public port::Host {
   [[nodiscard]] LockTable& locks() override { return *locks_; }
   [[nodiscard]] PoolTable& semaphores() override { return *semaphores_; }
   [[nodiscard]] ElectionTable& elections() override { return *elections_; }
+  [[nodiscard]] PoolTable& rooms() override { return *rooms_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cluster::Member& self() const override { return self_; }
   [[nodiscard]] std::uint64_t next_session() override { return ++sessions_; }
@@ -180,7 +181,7 @@ class Daemon final : public port::Host {
   void give_up(const std::string& reason);
   // In the order of table::Thing.
   [[nodiscard]] std::array<table::Table*, table::thing_names.size()> tables() const {
-    return {locks_.get(), semaphores_.get(), elections_.get()};
+    return {locks_.get(), semaphores_.get(), elections_.get(), rooms_.get()};
   }
 
   Settings settings_;
@@ -194,7 +195,7 @@ class Daemon final : public port::Host {
   cluster::View view_;
   std::unique_ptr<net::Peers> peers_;
   std::unique_ptr<LockTable> locks_;
-  std::unique_ptr<PoolTable> semaphores_;
+  std::unique_ptr<PoolTable> semaphores_, rooms_;
   std::unique_ptr<ElectionTable> elections_;
   Leaders leaders_;
   std::map<std::uint64_t, Observer> observers_;

@@ -59,7 +59,7 @@ LockFindings put_in_order(std::span<const NodeSighting> found, Thing thing) {
 ByName put_in_order(const Findings& findings) {
   ByName locks;
   for (const auto& each : findings.found)
-    if (each.sighting.thing != Thing::semaphore)
+    if (!table::several_have(each.sighting.thing))
       add(locks[{each.sighting.lock, each.sighting.thing}], each);
   for (auto& [name, lock] : locks) conclude(lock);
   return locks;

@@ -67,10 +67,15 @@ class Host {
   [[nodiscard]] virtual LockTable& locks() = 0;
   [[nodiscard]] virtual PoolTable& semaphores() = 0;
   [[nodiscard]] virtual ElectionTable& elections() = 0;
-  // Of things of which one session at a time has the whole. REQUIRES: not a semaphore
+  [[nodiscard]] virtual PoolTable& rooms() = 0;
+  // Of things of which one session at a time has the whole. REQUIRES: !table::several_have(thing)
   [[nodiscard]] LockTable& locks_of(Thing thing) {
     if (thing == Thing::election) return elections();
     return locks();
+  }
+  // Of the others.
+  [[nodiscard]] PoolTable& pools(Thing thing) {
+    return thing == Thing::semaphore ? semaphores() : rooms();
   }
   // Who leads, as far as this node has heard. Who observes is told of every change.
   [[nodiscard]] virtual const Leaders& leaders() const = 0;

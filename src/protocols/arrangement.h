@@ -19,6 +19,11 @@ inline Setup arrangement(const Info& info, std::uint32_t epoch, std::size_t memb
   return setup;
 }
 
+// Of participants that are not the members themselves: the managers of a room's groups.
+inline Quorums quorums_of(std::size_t voters) {
+  return voters == 0 ? Quorums{} : quorums(QuorumConstruction::cyclic, voters);
+}
+
 // The same with its memory: each arrangement is made once.
 inline auto arrangements(const Info& info) {
   using Key = std::tuple<std::uint32_t, std::size_t, NodeId>;

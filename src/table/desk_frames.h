@@ -18,8 +18,13 @@ namespace turno::table {
 using NoteKind = cluster::Note::Kind;
 
 // What a table has desks for. Each kind has names of its own.
-enum class Thing : std::uint8_t { lock, semaphore, election };
-inline constexpr std::array<std::string_view, 3> thing_names = {"lock", "semaphore", "election"};
+enum class Thing : std::uint8_t { lock, semaphore, election, room };
+inline constexpr std::array<std::string_view, 4> thing_names = {"lock", "semaphore", "election",
+                                                                "room"};
+// Several sessions may have some of it at once, or be in it.
+[[nodiscard]] constexpr bool several_have(Thing thing) {
+  return thing == Thing::semaphore || thing == Thing::room;
+}
 [[nodiscard]] inline std::string_view name(Thing thing) {
   return thing_names[static_cast<std::size_t>(thing)];
 }
@@ -62,26 +67,27 @@ struct Route {
   bool holdings = false;  // then come holdings,
   bool count = false;     // a count,
   bool clear = false;     // a flag,
-  bool permits = false;   // and how many permits there are
+  bool permits = false;   // how many permits there are,
+  bool room = false;      // and, of a room, what is said of it
 };
 
 // In the order of Note::Kind.
 inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
-    {},                                                            // protocol
-    {Route::Way::to_home, true, true, true, true, true},           // report
-    {.way = Route::Way::to_home, .named = true, .permits = true},  // open
-    {Route::Way::to_home},                                         // query
-    {Route::Way::from_home, true, true, true, false, true},        // opened
-    {Route::Way::from_home},                                       // gone
-    {Route::Way::from_home},                                       // retire
-    {Route::Way::to_home},                                         // reported
-    {Route::Way::to_home},                                         // spoilt
-    {Route::Way::to_home, true},                                   // probe
-    {Route::Way::from_home, true},                                 // busy
-    {Route::Way::from_home},                                       // go
-    {Route::Way::to_home},                                         // held
-    {Route::Way::to_home},                                         // freed
-    {Route::Way::from_home, true},                                 // unknown
+    {},                                                                          // protocol
+    {Route::Way::to_home, true, true, true, true, true, true},                   // report
+    {.way = Route::Way::to_home, .named = true, .permits = true, .room = true},  // open
+    {Route::Way::to_home},                                                       // query
+    {Route::Way::from_home, true, true, true, false, true, true},                // opened
+    {Route::Way::from_home},                                                     // gone
+    {Route::Way::from_home},                                                     // retire
+    {Route::Way::to_home},                                                       // reported
+    {Route::Way::to_home},                                                       // spoilt
+    {Route::Way::to_home, true},                                                 // probe
+    {Route::Way::from_home, true},                                               // busy
+    {Route::Way::from_home},                                                     // go
+    {Route::Way::to_home},                                                       // held
+    {Route::Way::to_home},                                                       // freed
+    {.way = Route::Way::from_home, .named = true, .room = true},                 // unknown
 }};
 [[nodiscard]] inline const Route& route_of(NoteKind kind) {
   return routes[static_cast<std::size_t>(kind)];
@@ -100,6 +106,40 @@ using cluster::most_members;
   return global / most_members;
 }
 
+// Messages between seats: of things of which a member has several.
+template <class Inner>
+concept BetweenSeats = requires(const Inner& inner) {
+  inner.to_seat;
+};
+
+inline void encode_room(wire::Writer& out, const cluster::RoomTerms& room) {
+  out.varint(room.groups.size());
+  for (const auto& group : room.groups) {
+    out.bytes(group.name);
+    out.varint(group.capacity);
+  }
+  out.varint(room.seats);
+  wire::encode(out, room.kept);
+  out.varint(room.fence.value);
+}
+// One group more than there may be is nobody's, for the dead.
+[[nodiscard]] inline bool decode_room(wire::Reader& in, cluster::RoomTerms& room) {
+  const auto groups = in.varint();
+  if (groups > cluster::most_groups + 1) return false;
+  for (std::uint64_t i = 0; i < groups && in.ok(); ++i) {
+    const auto name = in.bytes();
+    const auto capacity = in.varint();
+    if (name.size() > cluster::longest_name || capacity > RoomSetup::unlimited) return false;
+    room.groups.push_back({std::string(name), static_cast<std::uint32_t>(capacity)});
+  }
+  const auto seats = in.varint();
+  if (seats > 2 * cluster::most_seats) return false;
+  room.seats = static_cast<std::uint32_t>(seats);
+  if (!wire::decode(in, room.kept, {})) return false;
+  room.fence = Fence{in.varint()};
+  return in.ok();
+}
+
 // The body of a frame. The instance is in its header.
 template <class Inner>
 void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage<Inner>& message) {
@@ -110,6 +150,8 @@ void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage
   if (route.count) out.varint(message.count);
   if (route.clear) wire::encode(out, message.clear);
   if (route.permits) out.varint(message.permits);
+  if constexpr (BetweenSeats<Inner>)
+    if (route.room) encode_room(out, message.room);
 }
 
 // What is behind the name, if there is one. False: no such message.
@@ -119,7 +161,10 @@ template <class Inner>
   if (message.kind == NoteKind::protocol)
     return wire::decode(in, message.inner, limits) && in.remaining() == 0;
   const auto& route = route_of(message.kind);
-  if (route.holdings && !wire::decode(in, message.holdings, limits)) return false;
+  // Where members have several seats, each may have something.
+  auto lists = limits;
+  if constexpr (BetweenSeats<Inner>) lists.nodes *= cluster::most_seats;
+  if (route.holdings && !wire::decode(in, message.holdings, lists)) return false;
   if (route.count) message.count = in.varint();
   if (route.clear && !wire::decode(in, message.clear, limits)) return false;
   if (route.permits) {
@@ -127,6 +172,8 @@ template <class Inner>
     if (permits > cluster::most_permits) return false;
     message.permits = static_cast<std::uint32_t>(permits);
   }
+  if constexpr (BetweenSeats<Inner>)
+    if (route.room && !decode_room(in, message.room)) return false;
   if (message.count >= most_count || !in.ok() || in.remaining() != 0) return false;
   for (const auto& holding : message.holdings) {
     if (holding.seat.index() >= limits.nodes) return false;

@@ -20,6 +20,12 @@
 
 namespace turno::table {
 
+[[nodiscard]] inline Primitive primitive_of(Thing thing) {
+  constexpr Primitive primitives[] = {Primitive::lock, Primitive::semaphore, Primitive::lock,
+                                      Primitive::room};
+  return primitives[static_cast<std::size_t>(thing)];
+}
+
 // One view, as the engines need it.
 struct Stage {
   Thing thing = Thing::lock;
@@ -33,11 +39,12 @@ struct Stage {
   // Those that want to be written to when the table is unlocked.
   boost::container::small_vector<std::shared_ptr<net::Link>, 4> waiting_links;
   std::vector<Alarm> alarms;  // of the step just made, if its algorithm has timers
+  std::vector<std::vector<NodeId>> (*quorums)(std::size_t voters) = nullptr;
 
   [[nodiscard]] std::size_t size() const { return setups.size(); }
   [[nodiscard]] cluster::Context context(const Entry& entry) {
-    return {&setups[entry.home.index()], self, entry.home, &ledger, rules, fences_from,
-            thing == Thing::semaphore};
+    return {&setups[entry.home.index()], self,   entry.home, &ledger, rules, fences_from,
+            primitive_of(thing),         quorums};
   }
 };
 
@@ -103,16 +110,20 @@ class LockEngine : public Engine {
   [[nodiscard]] virtual const cluster::Turn& turn(const Entry& entry) const = 0;
 };
 
-// Of semaphores. Of a result it has what concerns no single user; the users are here.
+// Of semaphores, or of rooms. Of a result it has what concerns no single user; the users are here.
 class PoolEngine : public Engine {
  public:
   // Of the last step.
   [[nodiscard]] virtual std::span<const cluster::Admission> admitted() const = 0;
   [[nodiscard]] virtual std::span<const cluster::Refusal> refused() const = 0;
 
-  [[nodiscard]] virtual const cluster::Crowd& crowd(const Entry& entry) const = 0;
-  // How many permits there are; 0: this node has not been told.
-  [[nodiscard]] virtual std::uint32_t permits(const Entry& entry) const = 0;
+  // Who waits, first come first.
+  [[nodiscard]] virtual std::vector<cluster::UserId> line(const Entry& entry) const = 0;
+  // What the home keeps for members that died: permits of a semaphore. Nothing: it keeps nothing.
+  [[nodiscard]] virtual std::optional<cluster::Crowd::Units> kept(const Entry& entry) const = 0;
+  // How many permits there are, or how many of a room's group may be inside; 0: this node has not
+  // been told.
+  [[nodiscard]] virtual std::uint32_t most(const Entry& entry, std::string_view group) const = 0;
 };
 
 // What a kind of control message is called beside those of the algorithms.
@@ -123,5 +134,6 @@ class PoolEngine : public Engine {
 // Nothing: there is no such lock algorithm.
 std::unique_ptr<LockEngine> make_engine(std::string_view algorithm);
 std::unique_ptr<PoolEngine> make_pool_engine();
+std::unique_ptr<PoolEngine> make_room_engine();
 
 }  // namespace turno::table

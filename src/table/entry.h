@@ -80,17 +80,19 @@ class Waiter {
   ~Waiter() = default;
 };
 
-// The same for permits of a semaphore.
+// The same for permits of a semaphore, or for a room.
 class PermitWaiter : public Waiter {
  public:
   using Waiter::Waiter;
 
-  std::uint32_t count = 1;    // how many it wants
-  std::uint32_t permits = 0;  // how many there are, as it says; 0: it does not say
+  std::uint32_t count = 1;  // how many it wants
+  // How many there are, or how many of its group may be inside, as it says; 0: it does not say.
+  std::uint32_t permits = 0;
+  std::string group;  // of a room
   // When it is settled: what it got (the fence is that of each), or why it did not.
   boost::container::small_vector<std::uint32_t, 1> units;
   cluster::Refusal::Reason reason = cluster::Refusal::Reason::busy;
-  std::uint32_t known_permits = 0;  // how many there are
+  std::uint32_t known_permits = 0;  // how many there are, or may be inside
 
   cluster::UserId number = cluster::no_user;  // what the desk knows it by
 
@@ -134,12 +136,13 @@ struct Entry : HomeHook, WatchHook {
   std::unique_ptr<Inheritance> inheritance;  // mostly none
 };
 
-// Who has permits of a semaphore by one grant.
+// Who has permits of a semaphore by one grant, or is inside a room.
 struct PermitGrant {
   cluster::UserId number = cluster::no_user;
   const Owner* owner = nullptr;
   Fence fence;
-  boost::container::small_vector<std::uint32_t, 1> units;
+  boost::container::small_vector<std::uint32_t, 1> units;  // of a room: none
+  std::string group;
   Clock::time_point since{};
 };
 

@@ -1,5 +1,7 @@
-// The engine of semaphores.
+// The engines of semaphores and of rooms.
 #include "cluster/pool.h"
+#include "cluster/room.h"
+#include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/k_out_of_m.h"
 #include "table/engine_of.h"
 
@@ -7,44 +9,81 @@ namespace turno::table {
 
 namespace {
 
-template <Protocol P>
-class PoolEngineOf final : public CommonEngine<P, cluster::Pool<P>, PoolEntry, PoolEngine> {
-  using Common = CommonEngine<P, cluster::Pool<P>, PoolEntry, PoolEngine>;
+template <Protocol P, class DeskOfKind>
+class CrowdEngineOf : public CommonEngine<P, DeskOfKind, PoolEntry, PoolEngine> {
+ protected:
+  using Common = CommonEngine<P, DeskOfKind, PoolEntry, PoolEngine>;
 
  public:
   Engine::Result step(Entry& entry, Stage& stage, const cluster::DeskEvent& event) override {
     typename Common::Out out;
-    auto& pool = Common::of(entry);
-    pool.step(stage.context(entry), event, out);
+    auto& desk = Common::of(entry);
+    desk.step(stage.context(entry), event, out);
     this->carry(entry, stage, out);
     admitted_ = std::move(out.admitted);
     refused_ = std::move(out.refused);
     return {.spot = out.spot,
             .done = out.done,
             .spoilt = out.spoilt,
-            .instance = pool.part(),
-            .lives = pool.home.lives(),
-            .idle = pool.idle(stage.ledger, stage.rules)};
+            .instance = desk.part(),
+            .lives = desk.home.lives(),
+            .idle = desk.idle(stage.ledger, stage.rules)};
   }
 
   [[nodiscard]] std::span<const cluster::Admission> admitted() const override { return admitted_; }
   [[nodiscard]] std::span<const cluster::Refusal> refused() const override { return refused_; }
-  [[nodiscard]] const cluster::Crowd& crowd(const Entry& entry) const override {
-    return Common::of(entry).crowd;
-  }
-  [[nodiscard]] std::uint32_t permits(const Entry& entry) const override {
-    return Common::of(entry).permits;
-  }
 
  private:
   std::vector<cluster::Admission> admitted_;
   std::vector<cluster::Refusal> refused_;
 };
 
+template <Protocol P>
+class PoolEngineOf final : public CrowdEngineOf<P, cluster::Pool<P>> {
+  using Common = typename CrowdEngineOf<P, cluster::Pool<P>>::Common;
+
+  [[nodiscard]] std::vector<cluster::UserId> line(const Entry& entry) const override {
+    const auto& line = Common::of(entry).crowd.line;
+    return {line.begin(), line.end()};
+  }
+  [[nodiscard]] std::optional<cluster::Crowd::Units> kept(const Entry& entry) const override {
+    const auto* dead = Common::of(entry).crowd.find(cluster::the_dead);
+    if (dead == nullptr) return {};
+    return dead->units;
+  }
+  [[nodiscard]] std::uint32_t most(const Entry& entry, std::string_view) const override {
+    return Common::of(entry).permits;
+  }
+};
+
+template <Protocol P>
+class RoomEngineOf final : public CrowdEngineOf<P, cluster::Room<P>> {
+  using Common = typename CrowdEngineOf<P, cluster::Room<P>>::Common;
+
+  [[nodiscard]] std::vector<cluster::UserId> line(const Entry& entry) const override {
+    std::vector<cluster::UserId> users;
+    for (const auto& wish : Common::of(entry).line) users.push_back(wish.user);
+    return users;
+  }
+  [[nodiscard]] std::optional<cluster::Crowd::Units> kept(const Entry& entry) const override {
+    for (const auto& guest : Common::of(entry).guests)
+      if (guest.user == cluster::the_dead) return cluster::Crowd::Units{};
+    return {};
+  }
+  [[nodiscard]] std::uint32_t most(const Entry& entry, std::string_view group) const override {
+    for (const auto& known : Common::of(entry).terms.groups)
+      if (known.name == group) return known.capacity;
+    return 0;
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<PoolEngine> make_pool_engine() {
   return std::make_unique<PoolEngineOf<protocols::KOutOfM>>();
+}
+std::unique_ptr<PoolEngine> make_room_engine() {
+  return std::make_unique<RoomEngineOf<protocols::QuorumGroup>>();
 }
 
 }  // namespace turno::table

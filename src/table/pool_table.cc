@@ -3,14 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/arrangement.h"
 #include "protocols/kmutex/k_out_of_m.h"
 #include "table/locked_table.h"
 
 namespace turno::table {
 
+PoolTable::PoolTable(std::unique_ptr<PoolEngine> engine, Options options, Lost lost, Wake wake,
+                     Thing thing)
+    : Table(thing, std::move(engine), options, std::move(lost), std::move(wake)) {
+  stage_.quorums = protocols::quorums_of;
+}
+
 // Who only tries must be refused by whoever waits for permits, so all must know that they do.
 void PoolTable::arrange(Setup& setup) const {
-  setup.configure<protocols::KOutOfM::Config>().plain = true;
+  if (thing() == Thing::semaphore) setup.configure<protocols::KOutOfM::Config>().plain = true;
 }
 
 // ---- the node's own users
@@ -32,9 +39,12 @@ bool PoolTable::join_line(std::string_view name, PermitWaiter& waiter, Event::Ki
   waiter.number = ++numbers_;
   waiter.since = Clock::now();
   waiter.state = Waiter::State::waiting;
-  const auto result = engine_->step(
-      entry, stage_,
-      {.kind = kind, .user = waiter.number, .count = waiter.count, .permits = waiter.permits});
+  const auto result = engine_->step(entry, stage_,
+                                    {.kind = kind,
+                                     .user = waiter.number,
+                                     .count = waiter.count,
+                                     .permits = waiter.permits,
+                                     .group = waiter.group});
   waiter.spot = result.spot;
   ++entry.waiting;
   Statistics::add<std::int64_t>(statistics_.waiters);
@@ -67,27 +77,30 @@ PermitWaiter* PoolTable::take_waiter(PoolEntry& entry, cluster::UserId number) {
   return waiter;
 }
 
-PermitGrant* PoolTable::find_grant(std::string_view name, Fence fence) {
+// All who are in a room together have one fence.
+PermitGrant* PoolTable::find_grant(std::string_view name, Fence fence, const Owner* owner) {
   auto* entry = find(name);
   if (entry == nullptr) return nullptr;
   auto& grants = pool(*entry).grants;
-  const auto found = std::find_if(grants.begin(), grants.end(),
-                                  [&](const PermitGrant& each) { return each.fence == fence; });
+  const auto found = std::find_if(grants.begin(), grants.end(), [&](const PermitGrant& each) {
+    return each.fence == fence && (owner == nullptr || each.owner == owner);
+  });
   return found == grants.end() ? nullptr : &*found;
 }
 
 std::size_t PoolTable::release(std::string_view name, const Owner& owner, Fence fence) {
   const Locked locked(*this);
-  auto* grant = find_grant(name, fence);
-  if (grant == nullptr || grant->owner != &owner) return 0;
-  const auto count = grant->units.size();
+  auto* grant = find_grant(name, fence, &owner);
+  if (grant == nullptr) return 0;
+  const auto count = std::max<std::size_t>(1, grant->units.size());
   leave(pool(*find(name)), *grant);
   return count;
 }
 
-bool PoolTable::take_back(std::string_view name, Fence fence, std::string_view reason) {
+bool PoolTable::take_back(std::string_view name, Fence fence, std::string_view reason,
+                          const Owner* owner) {
   const Locked locked(*this);
-  auto* grant = find_grant(name, fence);
+  auto* grant = find_grant(name, fence, owner);
   if (grant == nullptr) return false;
   auto& entry = pool(*find(name));
   tell_lost(*grant->owner, entry.name, fence, reason);
@@ -97,8 +110,7 @@ bool PoolTable::take_back(std::string_view name, Fence fence, std::string_view r
 
 bool PoolTable::holds(std::string_view name, const Owner& owner, Fence fence) {
   const Locked locked(*this);
-  const auto* grant = find_grant(name, fence);
-  return grant != nullptr && grant->owner == &owner;
+  return find_grant(name, fence, &owner) != nullptr;
 }
 
 void PoolTable::leave(PoolEntry& entry, PermitGrant& grant) {
@@ -117,7 +129,7 @@ void PoolTable::tell_users(Entry& any, const Result&) {
     auto* waiter = take_waiter(entry, refusal.user);
     if (waiter == nullptr) continue;
     waiter->reason = refusal.reason;
-    waiter->known_permits = pools().permits(entry);
+    waiter->known_permits = pools().most(entry, waiter->group);
     Statistics::add(statistics_.refused);
     conclude(*waiter, Waiter::State::refused);
   }
@@ -130,11 +142,12 @@ void PoolTable::tell_users(Entry& any, const Result&) {
     grant.since = now();
     for (const auto& unit : admission.units) {
       grant.fence = std::max(grant.fence, unit.fence);
-      grant.units.push_back(unit.number);
+      if (thing() == Thing::semaphore) grant.units.push_back(unit.number);
     }
+    grant.group = waiter->group;
     waiter->fence = grant.fence;
     waiter->units = grant.units;
-    waiter->known_permits = pools().permits(entry);
+    waiter->known_permits = pools().most(entry, waiter->group);
     Statistics::add<std::int64_t>(statistics_.holders);
     statistics_.waited(Clock::now() - waiter->since);
     note_fence(grant.fence);
@@ -164,9 +177,9 @@ void PoolTable::end_users(Entry& any, std::string_view reason) {
 
 void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& found) const {
   const auto& entry = pool(any);
-  if (const auto* dead = pools().crowd(entry).find(cluster::the_dead)) {
+  if (const auto units = pools().kept(entry)) {
     auto sighting = kept(entry.name);
-    sighting.permits.assign(dead->units.begin(), dead->units.end());
+    sighting.permits.assign(units->begin(), units->end());
     note(found, most, std::move(sighting));
   }
   for (const auto& grant : entry.grants) {
@@ -178,8 +191,9 @@ void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& fou
           .fence = grant.fence,
           .age = since(grant.since),
           .from = grant.owner->from,
-          .thing = Thing::semaphore,
-          .permits = {grant.units.begin(), grant.units.end()}});
+          .thing = thing(),
+          .permits = {grant.units.begin(), grant.units.end()},
+          .group = grant.group});
     if (found.cut) return;
   }
 }
@@ -187,7 +201,7 @@ void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& fou
 void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& found) const {
   const auto& entry = pool(any);
   found.waiting += entry.waiters.size();
-  for (const auto number : pools().crowd(entry).line) {
+  for (const auto number : pools().line(entry)) {
     const auto waiter = entry.waiters.find(number);
     if (waiter == entry.waiters.end()) continue;
     const auto& owner = *waiter->second->owner;
@@ -197,7 +211,8 @@ void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& fou
           .session = owner.session,
           .age = since(waiter->second->since),
           .from = owner.from,
-          .thing = Thing::semaphore});
+          .thing = thing(),
+          .group = waiter->second->group});
     if (found.cut) return;
   }
 }

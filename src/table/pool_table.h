@@ -1,4 +1,4 @@
-// All the semaphores of a node.
+// All the semaphores of a node, or all its rooms: what several may have at once.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace turno::table {
 
 class PoolTable final : public Table {
  public:
-  PoolTable(std::unique_ptr<PoolEngine> engine, Options options, Lost lost, Wake wake = {})
-      : Table(Thing::semaphore, std::move(engine), options, std::move(lost), std::move(wake)) {}
+  PoolTable(std::unique_ptr<PoolEngine> engine, Options options, Lost lost, Wake wake = {},
+            Thing thing = Thing::semaphore);
 
   // What the waiter's state says when these return: granted or refused at once; waiting, and it
   // will be settled; or failed if the node has ended. True: granted. Who only tries is refused if
@@ -20,10 +20,12 @@ class PoolTable final : public Table {
   bool attempt(std::string_view name, PermitWaiter& waiter);
   // True: withdrawn. False: too late, it is settled.
   bool withdraw(std::string_view name, PermitWaiter& waiter);
-  // How many permits it was that this owner had by the grant with this fence.
+  // How many permits it was that this owner had by the grant with this fence; 1, if it was in the
+  // room with it.
   std::size_t release(std::string_view name, const Owner& owner, Fence fence);
-  // Takes away what was granted with this fence.
-  bool take_back(std::string_view name, Fence fence, std::string_view reason);
+  // Takes away what was granted with this fence: to this owner, or to whoever has it.
+  bool take_back(std::string_view name, Fence fence, std::string_view reason,
+                 const Owner* owner = nullptr);
   [[nodiscard]] bool holds(std::string_view name, const Owner& owner, Fence fence);
 
  private:
@@ -38,7 +40,7 @@ class PoolTable final : public Table {
   static const PoolEntry& pool(const Entry& entry) { return static_cast<const PoolEntry&>(entry); }
   bool join_line(std::string_view name, PermitWaiter& waiter, Event::Kind kind);
   PermitWaiter* take_waiter(PoolEntry& entry, cluster::UserId number);
-  PermitGrant* find_grant(std::string_view name, Fence fence);
+  PermitGrant* find_grant(std::string_view name, Fence fence, const Owner* owner);
   void leave(PoolEntry& entry, PermitGrant& grant);
 
   void conclude(PermitWaiter& waiter, Waiter::State state);

@@ -26,6 +26,7 @@ void encode(wire::Writer& out, const Sighting& sighting) {
   out.varint(permits);
   for (std::size_t i = 0; i < permits; ++i) out.varint(sighting.permits[i]);
   out.bytes(std::string_view(sighting.value).substr(0, longest_value));
+  out.bytes(sighting.group);
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ Sightings decode_sightings(wire::Reader& in) {
     for (std::uint64_t i = 0; i < permits && i < most_sighted_permits && in.ok(); ++i)
       sighting.permits.push_back(static_cast<std::uint32_t>(in.varint()));
     sighting.value = in.bytes();
+    sighting.group = in.bytes();
     if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted) ||
         thing >= thing_names.size() || permits > most_sighted_permits)
       break;

@@ -48,6 +48,7 @@ struct Sighting {
   Thing thing = Thing::lock;
   std::vector<std::uint32_t> permits = {};  // of a semaphore, if it holds or they are kept
   std::string value = {};                   // of a leader
+  std::string group = {};                   // of a room
 
   [[nodiscard]] bool is(Kind other) const { return kind == other; }
 };

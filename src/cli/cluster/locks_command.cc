@@ -170,7 +170,8 @@ struct Situation {
   std::string name;
   std::string asked_kind;  // empty: any
   std::optional<Holder> holder;
-  std::vector<PermitHolder> permit_holders;  // of a semaphore
+  std::vector<PermitHolder> permit_holders;  // of a semaphore or a room
+  bool room = false;
   std::vector<WaitingClient> waiters;
   Gaps gaps;
   std::optional<cluster::Member> holder_node;
@@ -193,6 +194,7 @@ tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
     if (!waiters) return tl::unexpected(waiters.error());
     now.holder = std::move(who->holder);
     now.permit_holders = std::move(who->holders);
+    now.room = who->room;
     now.waiters = std::move(waiters->list);
     now.gaps = std::move(waiters->gaps);
     if (now.holder || who->complete == now.gaps.complete()) return {};
@@ -254,17 +256,24 @@ std::string listed(const std::vector<std::uint64_t>& permits) {
   return text;
 }
 
-void explain_semaphore(const Situation& now) {
-  fmt::print("Of semaphore '{}' {} {} in use:\n", printable(now.name),
-             counted(now.holder->in_use, "permit"), now.holder->in_use == 1 ? "is" : "are");
-  for (const auto& [holder, permits] : now.permit_holders) {
+void explain_many(const Situation& now) {
+  if (now.room) {
+    fmt::print("In room '{}' {} {}:\n", printable(now.name), counted(now.holder->inside, "user"),
+               now.holder->inside == 1 ? "is" : "are");
+  } else {
+    fmt::print("Of semaphore '{}' {} {} in use:\n", printable(now.name),
+               counted(now.holder->in_use, "permit"), now.holder->in_use == 1 ? "is" : "are");
+  }
+  for (const auto& [holder, permits, group] : now.permit_holders) {
     if (!holder.kept_for.empty()) {
-      fmt::print("  {} kept for {}, free in {}\n", listed(permits), printable(holder.kept_for),
-                 readable(holder.free_in));
+      fmt::print("  {} kept for {}, free in {}\n", now.room ? "it is" : listed(permits),
+                 printable(holder.kept_for), readable(holder.free_in));
     } else {
-      fmt::print("  {} held by {}, session {} at {}, for {} (fence {})\n", listed(permits),
-                 named(holder.client, holder.from), printable(holder.session),
-                 printable(holder.node), readable(holder.held), holder.fence);
+      fmt::print("  {} {} {}, session {} at {}, for {} (fence {})\n",
+                 now.room ? "group " + printable(group) : listed(permits),
+                 now.room ? "with" : "held by", named(holder.client, holder.from),
+                 printable(holder.session), printable(holder.node), readable(holder.held),
+                 holder.fence);
     }
   }
 }
@@ -359,15 +368,21 @@ void add_held(Json& json, const Situation& now) {
 
 void add_permits(Json& json, const Situation& now) {
   std::vector<Json> holders;
-  for (const auto& [holder, permits] : now.permit_holders) {
+  for (const auto& [holder, permits, group] : now.permit_holders) {
     Json each;
     add_holder(each, holder);
+    if (now.room && holder.kept_for.empty()) each.add("group", printable(group));
+    if (now.room) {
+      holders.push_back(std::move(each));
+      continue;
+    }
     std::vector<std::string> numbers;
     for (const auto permit : permits) numbers.push_back(std::to_string(permit));
     each.add_raw("permits", json_array(numbers));
     holders.push_back(std::move(each));
   }
-  json.add("in_use", now.holder->in_use).add("holders", holders);
+  json.add(now.room ? "inside" : "in_use", now.room ? now.holder->inside : now.holder->in_use)
+      .add("holders", holders);
 }
 
 int why(const LockQuestion& options) {
@@ -391,15 +406,15 @@ int why(const LockQuestion& options) {
     fmt::print("{}\n", json.text());
     return status_of(now->gaps);
   }
-  const bool semaphore = !now->permit_holders.empty();
-  if (semaphore) {
-    explain_semaphore(*now);
+  const bool many = !now->permit_holders.empty();
+  if (many) {
+    explain_many(*now);
   } else {
     now->holder ? explain_holder(*now) : explain_free(*now);
   }
   explain_waiters(*now);
   explain_gaps(*now);
-  if (!semaphore) advise(*now);
+  if (!many) advise(*now);
   return status_of(now->gaps);
 }
 
@@ -407,16 +422,18 @@ void add_question(Command app, Job& job, const char* command_name, const char* t
                   int (*run)(const LockQuestion&)) {
   auto command = app.add_subcommand(command_name, title);
   auto options = std::make_shared<LockQuestion>();
-  command.add_option("NAME", options->name, "The lock, semaphore or election").required();
-  command.add_option("--kind", options->kind,
-                     "lock, semaphore or election, if several are called so (default: the first of "
-                     "these that somebody has or wants)");
+  command.add_option("NAME", options->name, "The lock, semaphore, election or room").required();
+  command.add_option(
+      "--kind", options->kind,
+      "lock, semaphore, election or room, if several are called so (default: the first of "
+      "these that somebody has or wants)");
   options->add_to(command);
   command.footer(fmt::format("\nExample:\n  turno {} backup\n", command_name));
   command.callback([&job, options, run] {
     const auto& kind = options->kind;
-    if (!kind.empty() && kind != "lock" && kind != "semaphore" && kind != "election")
-      throw UsageError("--kind is lock, semaphore or election, not '" + kind + "'");
+    if (!kind.empty() && kind != "lock" && kind != "semaphore" && kind != "election" &&
+        kind != "room")
+      throw UsageError("--kind is lock, semaphore, election or room, not '" + kind + "'");
     job = [options, run] { return run(*options); };
   });
 }
@@ -434,7 +451,7 @@ void add_locks(Command app, Job& job) {
 }
 
 void add_waiters(Command app, Job& job) {
-  add_question(app, job, "waiters", "List who waits for a lock, a semaphore or an election",
+  add_question(app, job, "waiters", "List who waits for a lock, a semaphore, an election or a room",
                waiters);
 }
 

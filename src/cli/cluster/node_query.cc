@@ -66,6 +66,12 @@ std::vector<std::uint64_t> permits_in(const Reply& holder) {
   return permits;
 }
 
+std::string group_in(const Reply& holder) {
+  for (std::size_t i = 0; i + 1 < holder.elements.size(); i += 2)
+    if (holder.elements[i].text == "group") return holder.elements[i + 1].text;
+  return {};
+}
+
 }  // namespace
 
 NodeInfo::NodeInfo(std::string_view text) {
@@ -198,10 +204,11 @@ tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name, std::string
     return tl::unexpected(Error{holder.error().code, address_ + ": " + holder.error().message});
   WhoAnswer answer{.holder = *holder};
   for (std::size_t i = 0; i + 1 < reply->elements.size(); i += 2) {
+    if (reply->elements[i].text == "kind") answer.room = reply->elements[i + 1].text == "room";
     if (reply->elements[i].text != "holders") continue;
     for (const auto& each : reply->elements[i + 1].elements)
       if (auto one = client::holder_from(each); one && *one)
-        answer.holders.push_back({std::move(**one), permits_in(each)});
+        answer.holders.push_back({std::move(**one), permits_in(each), group_in(each)});
   }
   return answer;
 }

@@ -36,17 +36,19 @@ struct Answer {
   Gaps gaps;
 };
 
-// Who holds permits of a semaphore by one grant, or for whom they are kept.
+// Who holds permits of a semaphore by one grant or is in a room, or for whom they are kept.
 struct PermitHolder {
   Holder holder;
   std::vector<std::uint64_t> permits;
+  std::string group;  // of a room
 };
 
-// Who holds one lock. Of a semaphore the holder has only `in_use` and `waiting`, and `holders` are
-// those who have some.
+// Who holds one lock. Of a semaphore or a room the holder has only `in_use` or `inside`, and
+// `waiting`, and `holders` are those who have some or are inside.
 struct WhoAnswer {
   std::optional<Holder> holder;
   std::vector<PermitHolder> holders;
+  bool room = false;
   bool complete = true;  // if not, and there is no holder: some member that did not answer may be
 };
 

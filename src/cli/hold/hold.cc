@@ -1,4 +1,4 @@
-// Runs a command while holding a lock, permits of a semaphore, or leading an election.
+// Runs a command while holding a lock, permits of a semaphore, leading an election, or in a room.
 #include "cli/hold/hold.h"
 
 #include <fcntl.h>
@@ -142,6 +142,8 @@ tl::expected<Grant, Error> acquire_at(Client& client, const HoldOptions& options
       return Semaphore(client, options.name, options.permits).acquire(request, stop);
     case Kind::election:
       return Election(client, options.name).campaign(options.value, request, stop);
+    case Kind::room:
+      return Room(client, options.name).acquire(request, stop);
     case Kind::lock:
       break;
   }
@@ -170,8 +172,8 @@ Acquisition acquire(const std::vector<std::string>& addresses, const HoldOptions
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
     const auto holder = (*client)->who(options.name, options.kind_name());
     if (holder && *holder)
-      grant.error().message = options.thing() + (options.kind == Kind::semaphore ? ": " : " is ") +
-                              client::describe(**holder);
+      grant.error().message =
+          options.thing() + (options.many() ? ": " : " is ") + client::describe(**holder);
     if (!holder && holder.error().code == Error::Code::unavailable)
       grant.error().message += "; " + holder.error().message;
   }
@@ -249,18 +251,24 @@ bool runs_under(const std::string& name) {
   return false;
 }
 
-std::vector<std::string> environment_of(const Client& client, const Grant& grant, Kind kind) {
+std::vector<std::string> environment_of(const Client& client, const Grant& grant,
+                                        const HoldOptions& options) {
   const auto identity = client.identity();
   const std::string name(grant.name());
   std::vector<std::string> environment = {"TURNO_FENCE=" + std::to_string(grant.fence()),
                                           "TURNO_NODE=" + identity.node,
                                           "TURNO_SESSION=" + identity.session};
-  if (kind == Kind::election) {
+  if (options.kind == Kind::room) {
+    environment.push_back("TURNO_ROOM=" + name);
+    environment.push_back("TURNO_GROUP=" + options.group);
+    return environment;
+  }
+  if (options.kind == Kind::election) {
     environment.push_back("TURNO_ELECTION=" + name);
     environment.push_back("TURNO_TERM=" + std::to_string(grant.fence()));
     return environment;
   }
-  if (kind == Kind::lock) {
+  if (options.kind == Kind::lock) {
     environment.push_back("TURNO_LOCK=" + name);
     environment.push_back("TURNO_LOCKS=" + outer_locks() + name + "\n");
     return environment;
@@ -340,7 +348,7 @@ int run_under(Client& client, Grant& grant, const Request& request, const HoldOp
   }
   bool said = false;
   const auto end = run_command(
-      {.arguments = command, .environment = environment_of(client, grant, options.kind)}, signals,
+      {.arguments = command, .environment = environment_of(client, grant, options)}, signals,
       {.lost = grant.lost_token(),
        .kill_after = kill_after,
        .expiry = renewal ? &renewal->expiry() : nullptr,
@@ -378,8 +386,17 @@ Request request_of(const HoldOptions& options) {
   if (!options.ttl.empty()) request.ttl = parse_duration("--ttl", options.ttl);
   if (request.ttl == milliseconds(0)) throw UsageError("--ttl is more than 0");
   if (!options.kill_after.empty()) (void)parse_duration("--kill-after", options.kill_after);
+  constexpr auto most = cluster::most_permits;
+  if (options.kind == Kind::room) {
+    if (options.group.empty()) throw UsageError("a room is entered with a group: --group GROUP");
+    if (options.group.size() > cluster::longest_name)
+      throw UsageError("the name of a group has at most " + std::to_string(cluster::longest_name) +
+                       " bytes");
+    if (options.capacity > most) throw UsageError("--capacity is 1 to " + std::to_string(most));
+    request.group = options.group;
+    request.of = options.capacity;
+  }
   if (options.kind == Kind::semaphore) {
-    constexpr auto most = cluster::most_permits;
     if (options.count < 1 || options.count > most || options.permits > most)
       throw UsageError("a semaphore has 1 to " + std::to_string(most) + " permits");
     if (options.permits != 0 && options.count > options.permits)

@@ -12,14 +12,18 @@
 namespace turno::cli {
 
 // What a command can run under.
-enum class Kind : std::uint8_t { lock, semaphore, election };
-inline constexpr std::array<std::string_view, 3> kind_names = {"lock", "semaphore", "election"};
-inline constexpr std::array<std::string_view, 3> kind_words = {"lock", "semaphore", "elect"};
+enum class Kind : std::uint8_t { lock, semaphore, election, room };
+inline constexpr std::array<std::string_view, 4> kind_names = {"lock", "semaphore", "election",
+                                                               "room"};
+inline constexpr std::array<std::string_view, 4> kind_words = {"lock", "semaphore", "elect",
+                                                               "room"};
 
 struct HoldOptions {
   std::string name;
   Kind kind = Kind::lock;
   std::string value;                     // of a leader
+  std::string group;                     // of a room
+  std::uint32_t capacity = 0;            // of that group; 0: not said
   std::uint32_t permits = 0;             // that a semaphore has; 0: not said
   std::uint32_t count = 1;               // of them that are wanted
   std::string timeout, ttl, kill_after;  // empty: none
@@ -36,6 +40,8 @@ struct HoldOptions {
   [[nodiscard]] std::string_view word() const {
     return kind_words.at(static_cast<std::size_t>(kind));
   }
+  // Several may have some of it, or be inside, at once.
+  [[nodiscard]] bool many() const { return kind == Kind::semaphore || kind == Kind::room; }
   // "a lock"
   [[nodiscard]] std::string some() const {
     return (kind == Kind::election ? "an " : "a ") + std::string(kind_name());

@@ -1,4 +1,4 @@
-// turno lock, turno semaphore, turno elect: run a command while holding something.
+// turno lock, turno semaphore, turno elect, turno room: run a command while holding something.
 #include <fmt/core.h>
 
 #include <memory>
@@ -115,6 +115,31 @@ void add_elect(Command app, Job& job, const std::vector<std::string>& command) {
       "\nExamples:\n  turno elect scheduler --value 10.0.0.7:8080 -- ./scheduler\n"
       "  turno elect scheduler --timeout 0 sh -c 'echo $TURNO_TERM'\n");
   elect.callback([&job, &command, options] {
+    job = [&command, options] { return run_while_holding(*options, command); };
+  });
+}
+
+void add_room(Command app, Job& job, const std::vector<std::string>& command) {
+  auto room =
+      app.add_subcommand("room", "Run a command while inside a room, with others of a group");
+  auto options = std::make_shared<HoldOptions>();
+  options->kind = Kind::room;
+  room.add_option("NAME", options->name, "The room").required();
+  room.add_option("-g,--group", options->group, "The group with which to enter").required();
+  room.add_option("-c,--capacity", options->capacity,
+                  "How many of the group may be inside (default: as those say who use it, or as "
+                  "many as like)");
+  add_common(room, *options, "room");
+  room.footer(
+      "\nturno room NAME --group GROUP [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
+      "\nAs turno lock, but commands of one group run together, and never while those of another\n"
+      "do. With --capacity 1 a group's commands run one after the other: so a room is a lock for\n"
+      "readers and writers. The command finds TURNO_ROOM, TURNO_GROUP, TURNO_FENCE (the same for\n"
+      "all that are inside together), TURNO_NODE and TURNO_SESSION.\n" +
+      fmt::format(exit_statuses, "room") +
+      "\nExamples:\n  turno room data --group read -- ./report\n"
+      "  turno room data --group write --capacity 1 -- ./import\n");
+  room.callback([&job, &command, options] {
     job = [&command, options] { return run_while_holding(*options, command); };
   });
 }

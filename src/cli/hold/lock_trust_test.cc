@@ -410,5 +410,71 @@ TEST_F(LockTrust, AHolderOfPermitsIsStoppedWhenItsNodeLeaves) {
       0);
 }
 
+// ---- rooms
+
+TEST_F(LockTrust, ARoomRunsCommandsOfOneGroupTogether) {
+  up(3);
+  std::vector<pid_t> all;
+  for (int i = 0; i < 9; ++i) {
+    const bool writes = i % 3 == 0;
+    Words words{"room", "data", "--dir", directory(), "--group", writes ? "write" : "read"};
+    if (writes) words.insert(words.end(), {"--capacity", "1"});
+    words.insert(words.end(), {"--", "sh", "-c",
+                               "echo + $TURNO_GROUP $TURNO_FENCE >>inside; sleep 0.1; "
+                               "echo - $TURNO_GROUP $TURNO_FENCE >>inside"});
+    all.push_back(start(words, "command" + std::to_string(i)));
+  }
+  for (int i = 0; i < 9; ++i) {
+    const auto name = "command" + std::to_string(i);
+    EXPECT_EQ(finish(all[static_cast<std::size_t>(i)], name).status, 0) << contents(name);
+  }
+  std::istringstream lines(contents("inside"));
+  std::string sign, group;
+  std::uint64_t fence = 0;
+  std::map<std::string, int> inside;
+  std::set<std::uint64_t> fences;
+  int entries = 0, most = 0;
+  while (lines >> sign >> group >> fence) {
+    if (sign == "-") {
+      --inside[group];
+      continue;
+    }
+    ++entries;
+    most = std::max(most, ++inside[group]);
+    EXPECT_TRUE(inside["read"] == 0 || inside["write"] == 0);
+    EXPECT_LE(inside["write"], 1);
+    EXPECT_GE(fence, fences.empty() ? 0 : *fences.rbegin());
+    fences.insert(fence);
+  }
+  EXPECT_EQ(entries, 9);
+  EXPECT_GT(most, 1) << "readers read together";
+}
+
+TEST_F(LockTrust, ARoomTellsWhatItCannotDo) {
+  up(2);
+  const auto room = [&](Words words) {
+    words.insert(words.begin(), {"room", "data", "--dir", directory()});
+    words.push_back("true");
+    return run(words);
+  };
+  EXPECT_EQ(room({}).status, 64);
+  EXPECT_EQ(room({"-g", "x", "-c", "70000"}).status, 64);
+  const auto holder = start({"room", "data", "-g", "write", "-c", "1", "--dir", directory(), "--",
+                             "sh", "-c", "echo $TURNO_ROOM $TURNO_GROUP >ready; sleep 60"},
+                            "holder");
+  ASSERT_TRUE(appears("ready"));
+  EXPECT_EQ(contents("ready"), "data write\n");
+  EXPECT_EQ(room({"-n", "-g", "read"}).status, 124);
+  EXPECT_THAT(room({"-n", "-g", "read"}).output, HasSubstr("room 'data': 1 is inside"));
+  EXPECT_EQ(room({"-w", "50ms", "-g", "write", "-E", "7"}).status, 7);
+  EXPECT_THAT(room({"-g", "write", "-c", "2"}).output, HasSubstr("1 may be inside"));
+  EXPECT_THAT(run({"why", "data", "--dir", directory()}).output,
+              ::testing::AllOf(HasSubstr("In room 'data' 1 user is"),
+                               HasSubstr("group write with turno-lock/")));
+  ::kill(holder, SIGTERM);
+  EXPECT_EQ(finish(holder, "holder").status, 143);
+  EXPECT_EQ(room({"-w", "10s", "-g", "read"}).status, 0);
+}
+
 }  // namespace
 }  // namespace turno

@@ -33,6 +33,8 @@ std::string describe(const T& value) {
     std::string text;
     value.for_each([&](NodeId node) { text += (text.empty() ? "" : " ") + describe(node); });
     return "{" + text + "}";
+  } else if constexpr (std::same_as<T, std::string>) {
+    return value;
   } else if constexpr (HasFields<T>) {
     std::string text;
     std::apply(
@@ -58,6 +60,8 @@ std::string to_json(const T& value) {
     std::vector<std::string> nodes;
     value.for_each([&](NodeId node) { nodes.push_back(to_json(node)); });
     return json_array(nodes);
+  } else if constexpr (std::same_as<T, std::string>) {
+    return json_string(value);
   } else if constexpr (HasFields<T>) {
     return std::apply([](const auto&... field) { return json_array({to_json(field)...}); },
                       value.fields());

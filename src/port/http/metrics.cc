@@ -66,11 +66,28 @@ void write_elections(Exposition& out, ElectionTable& elections) {
       .sample(statistics.lost.load());
 }
 
+void write_rooms(Exposition& out, PoolTable& rooms) {
+  const auto& statistics = rooms.statistics();
+  std::array<std::uint64_t, std::tuple_size_v<decltype(Statistics::waits)>> counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = statistics.waits[i].load();
+  out.histogram("turno_room_enter_duration_seconds",
+                "Time from asking to enter a room to being let in, of this node's users.",
+                Statistics::bounds_us, counts,
+                static_cast<double>(statistics.waited_us.load()) / 1e6);
+  out.gauge("turno_room_guests", "Users of this node that are inside rooms.")
+      .sample(statistics.holders.load());
+  out.gauge("turno_room_waiters", "Users of this node that wait to enter a room.")
+      .sample(statistics.waiters.load());
+  out.gauge("turno_rooms_known", "Rooms in this node's memory.").sample(rooms.size());
+  out.counter("turno_room_guests_lost_total", "Users that were inside, and were taken out.")
+      .sample(statistics.lost.load());
+}
+
 void write_messages(Exposition& out, Host& host) {
   out.counter("turno_messages_sent_total", "Messages about locks and so on sent to other nodes.");
   for (table::Table* things :
        {static_cast<table::Table*>(&host.locks()), static_cast<table::Table*>(&host.semaphores()),
-        static_cast<table::Table*>(&host.elections())}) {
+        static_cast<table::Table*>(&host.elections()), static_cast<table::Table*>(&host.rooms())}) {
     const auto& engine = things->engine();
     const auto thing = table::name(things->thing());
     for (const auto& message : engine.messages())
@@ -153,6 +170,7 @@ std::string metrics_text(Host& host, const Clients& clients) {
   write_locks(out, host.locks());
   write_semaphores(out, host.semaphores());
   write_elections(out, host.elections());
+  write_rooms(out, host.rooms());
   write_messages(out, host);
   write_cluster(out, host);
   write_clients(out, clients);

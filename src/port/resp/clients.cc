@@ -120,8 +120,8 @@ void Clients::lost(const Owner& owner, Thing thing, const std::string& name, Fen
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) return;
     auto& session = *found->second;
-    thing == Thing::semaphore ? session.lost_permits(name, fence, reason)
-                              : session.lost(name, fence, reason, thing);
+    table::several_have(thing) ? session.lost_permits(thing, name, fence, reason)
+                               : session.lost(name, fence, reason, thing);
   });
 }
 

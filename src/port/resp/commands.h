@@ -31,6 +31,7 @@ inline constexpr std::size_t any_number = wire::RequestParser::max_arguments;
 std::span<const Command> lock_commands();
 std::span<const Command> permit_commands();
 std::span<const Command> election_commands();
+std::span<const Command> room_commands();
 std::span<const Command> session_commands();
 std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();

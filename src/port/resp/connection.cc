@@ -194,8 +194,10 @@ void Connection::lock(const Wanted& wanted) {
                              .thing = wanted.thing,
                              .count = wanted.count,
                              .permits = wanted.permits,
-                             .value = wanted.value};
-  const auto asked = wish.thing == Thing::semaphore ? session_->permit(wish) : session_->lock(wish);
+                             .value = wanted.value,
+                             .group = wanted.group};
+  const auto asked =
+      table::several_have(wish.thing) ? session_->permit(wish) : session_->lock(wish);
   if (!asked.objection.empty()) return reply_.error("ERR", asked.objection);
   switch (asked.state) {
     case State::holds_already:
@@ -228,7 +230,8 @@ void Connection::lock(const Wanted& wanted) {
        .permits = asked.permits});
 }
 
-// Of a lock its fence, of an election its term; of permits, for each its number and its fence.
+// Of a lock or a room its fence, of an election its term; of permits, for each its number and its
+// fence.
 void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits) {
   if (thing != Thing::semaphore) return reply_.fence(fence.value);
   reply_.array(permits.size());

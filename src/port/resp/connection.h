@@ -37,9 +37,11 @@ class Connection final : public net::Stream, public Session::Speaker {
     std::chrono::milliseconds ttl{0};       // 0: none
     bool async = false;
     Thing thing = Thing::lock;
-    std::uint32_t count = 1;    // of a semaphore: how many permits
-    std::uint32_t permits = 0;  // and how many there are, if that is said
-    std::string_view value{};   // of a leader
+    std::uint32_t count = 1;  // of a semaphore: how many permits
+    // And how many there are, if that is said; of a room: how many of the group may be inside.
+    std::uint32_t permits = 0;
+    std::string_view value{};  // of a leader
+    std::string_view group{};  // of a room
   };
   // The lock, permits of a semaphore, or the leadership of an election.
   void lock(const Wanted& wanted);

@@ -63,20 +63,22 @@ void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
   }
 }
 
-// REQUIRES: all findings are of one semaphore.
-void write_semaphore(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
+// Of a semaphore, or of a room.
+void write_many(wire::ReplyWriter& out, std::string_view name, Thing thing,
+                const Findings& findings) {
+  const bool room = thing == Thing::room;
   std::vector<const NodeSighting*> holders;
   std::size_t in_use = 0;
   for (const auto& each : findings.found) {
-    if (each.sighting.is(Sighting::Kind::waits)) continue;
+    if (each.sighting.is(Sighting::Kind::waits) || each.sighting.thing != thing) continue;
     holders.push_back(&each);
-    in_use += each.sighting.permits.size();
+    in_use += room ? each.sighting.is(Sighting::Kind::holds) : each.sighting.permits.size();
   }
   out.map(6);
   Pairs pairs{out};
   pairs.text("name", name);
-  pairs.text("kind", "semaphore");
-  pairs.integer("in_use", in_use);
+  pairs.text("kind", room ? "room" : "semaphore");
+  pairs.integer(room ? "inside" : "in_use", in_use);
   pairs.integer("waiting", findings.waiting);
   pairs.boolean("complete", findings.complete());
   out.bulk("holders");
@@ -95,6 +97,10 @@ void write_semaphore(wire::ReplyWriter& out, std::string_view name, const Findin
       pairs.text("from", seen.from);
       pairs.fence("fence", seen.fence.value);
       pairs.integer("held_ms", ms(*holder));
+    }
+    if (room) {
+      pairs.text("group", seen.group);
+      continue;
     }
     out.bulk("permits");
     out.array(seen.permits.size());
@@ -125,7 +131,7 @@ void write_one(wire::ReplyWriter& out, std::string_view name, Thing thing,
 
 void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
   const auto thing = thing_found(findings).value_or(Thing::lock);
-  if (thing == Thing::semaphore) return write_semaphore(out, name, findings);
+  if (table::several_have(thing)) return write_many(out, name, thing, findings);
   write_one(out, name, thing, findings);
 }
 

@@ -13,6 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 // A try is answered by the lock's home or its algorithm; only if that is stopped, it takes so long.
 constexpr auto longest_try = 1s;
+// Of a room nobody says that others are inside: who gets in does so at once, or else is in vain.
+constexpr auto longest_try_of_a_room = 50ms;
 constexpr std::size_t most_ended = 1000;  // waits whose end is remembered
 constexpr std::string_view node_ends = "the node ends; the lock was not taken";
 
@@ -107,7 +109,9 @@ void Session::stand_in_line(std::unique_ptr<Wait> owned, std::chrono::millisecon
       if (auto* late = find(ticket)) settle(*late);
     });
   } else if (timeout >= 0ms) {
-    wait.timeout = host_.loop().after(timeout == 0ms ? longest_try : timeout, [this, ticket] {
+    const std::chrono::milliseconds a_try =
+        wait.thing == Thing::room ? longest_try_of_a_room : longest_try;
+    wait.timeout = host_.loop().after(timeout == 0ms ? a_try : timeout, [this, ticket] {
       if (auto* late = find(ticket)) expired(*late);
     });
   }
@@ -120,15 +124,15 @@ Session::Wait* Session::find(std::uint64_t ticket) {
 
 void Session::give_up(Wait& wait) {
   if (withdraw(wait)) return;
-  if (wait.thing == Thing::semaphore) {
-    host_.semaphores().release(wait.name, owner_, wait.fence);
+  if (table::several_have(wait.thing)) {
+    host_.pools(wait.thing).release(wait.name, owner_, wait.fence);
   } else {
     host_.locks_of(wait.thing).release(wait.name, owner_, wait.fence);
   }
 }
 bool Session::withdraw(Wait& wait) {
-  return wait.thing == Thing::semaphore ? host_.semaphores().withdraw(wait.name, wait)
-                                        : host_.locks_of(wait.thing).withdraw(wait.name, wait);
+  return table::several_have(wait.thing) ? host_.pools(wait.thing).withdraw(wait.name, wait)
+                                         : host_.locks_of(wait.thing).withdraw(wait.name, wait);
 }
 
 // Granted, refused, or the node ends.
@@ -136,7 +140,7 @@ void Session::settle(Wait& wait) {
   using State = table::Waiter::State;
   const auto objection = wait.objection();
   if (wait.state == State::granted) {
-    wait.thing == Thing::semaphore ? keep_permits(wait) : keep(wait);
+    table::several_have(wait.thing) ? keep_permits(wait) : keep(wait);
     conclude(wait, News::Kind::granted);
   } else if (!objection.empty()) {
     conclude(wait, News::Kind::failed, objection, "ERR");
@@ -248,7 +252,7 @@ bool Session::cancel(std::uint64_t ticket) {
 
 std::unique_ptr<Session::Wait> Session::take(Wait& wait) {
   host_.loop().cancel(wait.timeout);
-  if (wait.thing != Thing::semaphore) {
+  if (!table::several_have(wait.thing)) {
     auto& waited = of(wait.thing).waited;
     const auto named = waited.find(wait.name);
     if (--named->second == 0) waited.erase(named);

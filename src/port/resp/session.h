@@ -77,9 +77,11 @@ class Session {
     std::chrono::milliseconds ttl{0};       // 0: none
     Speaker* asker = nullptr;               // is answered; nobody: how it ends is announced
     Thing thing = Thing::lock;
-    std::uint32_t count = 1;    // of a semaphore: how many permits
-    std::uint32_t permits = 0;  // and how many there are, if that is said
-    std::string_view value{};   // of a leader
+    std::uint32_t count = 1;  // of a semaphore: how many permits
+    // And how many there are, if that is said; of a room: how many of the group may be inside.
+    std::uint32_t permits = 0;
+    std::string_view value{};  // of a leader
+    std::string_view group{};  // of a room
   };
   struct Asked {
     enum class State : std::uint8_t {
@@ -111,14 +113,17 @@ class Session {
   void lost(const std::string& lock, Fence fence, std::string_view reason,
             Thing thing = Thing::lock);
 
-  // ---- permits of semaphores (session_permits.cc)
+  // ---- permits of semaphores, and rooms (session_permits.cc)
 
   Asked permit(const Wanted& wanted);
   // How many permits that was: those of one grant, or all of the semaphore if no fence is given.
   std::size_t release(std::string_view name, Fence fence);
+  // How often it was in the room, and leaves it: once if a fence is given.
+  std::size_t leave_room(std::string_view name, Fence fence);
   // How many grants.
-  std::size_t renew_permits(std::string_view name, std::chrono::milliseconds ttl, Fence fence);
-  void lost_permits(const std::string& name, Fence fence, std::string_view reason);
+  std::size_t renew_permits(Thing thing, std::string_view name, std::chrono::milliseconds ttl,
+                            Fence fence);
+  void lost_permits(Thing thing, const std::string& name, Fence fence, std::string_view reason);
 
   // How the wait with this ticket stands: waiting, or how it ended.
   struct Standing {
@@ -189,7 +194,8 @@ class Session {
     std::uint64_t ticket = 0;  // of the wait that got it, if nobody was answered then
     bool moving = false;       // to another node
   };
-  struct HeldPermits {
+  struct HeldPermits {  // or a room that it is in
+    Thing thing = Thing::semaphore;
     std::string name;
     Fence fence;
     net::Loop::Timer ttl;

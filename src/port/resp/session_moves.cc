@@ -46,8 +46,7 @@ std::vector<table::Bequest> Session::bequeath() {
 void Session::bequeathed(const std::vector<table::Bequest>& bequests) {
   for (const auto& bequest : bequests) {
     auto& kind = of(bequest.thing);
-    if (const auto held = kind.held.find(bequest.lock); held != kind.held.end())
-      forget(kind, held);
+    if (const auto held = kind.held.find(bequest.lock); held != kind.held.end()) forget(kind, held);
   }
 }
 

@@ -1,4 +1,4 @@
-// The permits of semaphores that a session has, and waits for.
+// The permits of semaphores that a session has and waits for, and the rooms that it is in.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 std::string Session::Wait::objection() const {
   using Reason = cluster::Refusal::Reason;
-  if (thing != Thing::semaphore || state != State::refused) return {};
+  if (thing == Thing::lock || state != State::refused) return {};
+  if (thing == Thing::room) return objection_of_room();
   const auto there_are = "semaphore '" + name + "' has " + std::to_string(known_permits) +
                          (known_permits == 1 ? " permit" : " permits");
   switch (reason) {
@@ -27,15 +28,26 @@ std::string Session::Wait::objection() const {
   return {};
 }
 
+std::string Session::Wait::objection_of_room() const {
+  using Reason = cluster::Refusal::Reason;
+  if (reason == Reason::too_many)
+    return "room '" + name + "' has " + std::to_string(cluster::most_groups) +
+           " groups already that are inside or wait, and no more can come in";
+  if (reason != Reason::contradicts) return {};
+  const bool unlimited = known_permits == RoomSetup::unlimited;
+  return "of group '" + group + "' of room '" + name + "' " +
+         (unlimited ? "as many as like" : std::to_string(known_permits)) +
+         " may be inside as long as it is in use, not " + std::to_string(permits);
+}
+
 Session::Asked Session::permit(const Wanted& wanted) {
   using State = Asked::State;
   if (holds() + waits_.size() >= most_locks) return {State::too_many};
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
-  auto& semaphores = host_.semaphores();
-  if (wanted.timeout == 0ms ? semaphores.attempt(wait.name, wait)
-                            : semaphores.acquire(wait.name, wait)) {
+  auto& pools = host_.pools(wait.thing);
+  if (wanted.timeout == 0ms ? pools.attempt(wait.name, wait) : pools.acquire(wait.name, wait)) {
     keep_permits(wait);
     return {State::granted, ticket, wait.fence, {wait.units.begin(), wait.units.end()}};
   }
@@ -50,6 +62,7 @@ Session::Asked Session::permit(const Wanted& wanted) {
 
 void Session::keep_permits(const Wait& wait) {
   auto& held = permits_.emplace_back();
+  held.thing = wait.thing;
   held.name = wait.name;
   held.fence = wait.fence;
   held.ticket = wait.ticket;
@@ -60,15 +73,17 @@ void Session::keep_permits(const Wait& wait) {
 void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
   host_.loop().cancel(held.ttl);
   if (ttl > 0ms)
-    held.ttl = host_.loop().after(ttl, [this, name = held.name, fence = held.fence] {
-      host_.semaphores().take_back(name, fence, "its time to live ran out");
-    });
+    held.ttl =
+        host_.loop().after(ttl, [this, thing = held.thing, name = held.name, fence = held.fence] {
+          host_.pools(thing).take_back(name, fence, "its time to live ran out", &owner_);
+        });
 }
 
 std::size_t Session::release(std::string_view name, Fence fence) {
   std::size_t count = 0;
   for (auto held = permits_.begin(); held != permits_.end();) {
-    if (held->name != name || (fence != Fence{} && held->fence != fence)) {
+    if (held->thing != Thing::semaphore || held->name != name ||
+        (fence != Fence{} && held->fence != fence)) {
       ++held;
       continue;
     }
@@ -79,41 +94,62 @@ std::size_t Session::release(std::string_view name, Fence fence) {
   return count;
 }
 
-std::size_t Session::renew_permits(std::string_view name, std::chrono::milliseconds ttl,
-                                   Fence fence) {
+std::size_t Session::leave_room(std::string_view name, Fence fence) {
+  std::size_t count = 0;
+  for (auto held = permits_.begin(); held != permits_.end();) {
+    if (held->thing != Thing::room || held->name != name ||
+        (fence != Fence{} && held->fence != fence)) {
+      ++held;
+      continue;
+    }
+    host_.loop().cancel(held->ttl);
+    count += host_.rooms().release(name, owner_, held->fence);
+    held = permits_.erase(held);
+    if (fence != Fence{}) break;  // all who are inside have this one
+  }
+  return count;
+}
+
+std::size_t Session::renew_permits(Thing thing, std::string_view name,
+                                   std::chrono::milliseconds ttl, Fence fence) {
   std::size_t count = 0;
   for (auto& held : permits_) {
-    if (held.name != name || (fence != Fence{} && held.fence != fence)) continue;
+    if (held.thing != thing || held.name != name || (fence != Fence{} && held.fence != fence))
+      continue;
     // The table knows; the news that they were lost may still be on its way to this session.
-    if (dismissed_ || !host_.semaphores().holds(name, owner_, held.fence)) continue;
+    if (dismissed_ || !host_.pools(held.thing).holds(name, owner_, held.fence)) continue;
     set_ttl(held, ttl);
     ++count;
   }
   return count;
 }
 
-void Session::lost_permits(const std::string& name, Fence fence, std::string_view reason) {
+void Session::lost_permits(Thing thing, const std::string& name, Fence fence,
+                           std::string_view reason) {
   const auto found = std::find_if(permits_.begin(), permits_.end(), [&](const HeldPermits& held) {
-    return held.name == name && held.fence == fence;
+    return held.thing == thing && held.name == name && held.fence == fence;
   });
   if (found == permits_.end()) return;
   host_.loop().cancel(found->ttl);
   const auto held = std::move(*found);
   permits_.erase(found);
-  log::info("client {} (session {}) lost {} of semaphore '{}': {}", owner_.client, id(),
-            held.permits.size() == 1 ? "a permit" : "permits", name, reason);
+  log::info("client {} (session {}) lost {} {} '{}': {}", owner_.client, id(),
+            thing == Thing::room       ? "its place in"
+            : held.permits.size() == 1 ? "a permit of"
+                                       : "permits of",
+            table::name(thing), name, reason);
   announce({.kind = News::Kind::lost,
             .lock = name,
             .fence = fence,
             .reason = reason,
-            .thing = Thing::semaphore,
+            .thing = thing,
             .permits = held.permits});
 }
 
 void Session::end_permits() {
   for (auto& held : permits_) {
     host_.loop().cancel(held.ttl);
-    host_.semaphores().release(held.name, owner_, held.fence);
+    host_.pools(held.thing).release(held.name, owner_, held.fence);
   }
   permits_.clear();
 }
@@ -128,7 +164,7 @@ void Session::lose_all_permits(std::string_view reason, bool release) {
               .lock = held.name,
               .fence = held.fence,
               .reason = reason,
-              .thing = Thing::semaphore,
+              .thing = held.thing,
               .permits = held.permits});
 }
 

@@ -20,12 +20,14 @@ class Session::Wait final : public table::PermitWaiter {
         session_(session) {
     count = wanted.count;
     permits = wanted.permits;
+    group = wanted.group;
   }
 
   [[nodiscard]] std::string_view value() const override { return value_; }
   void settled(table::Afterwards& afterwards) override;
   // Why it can never be granted; empty: it could have been.
   [[nodiscard]] std::string objection() const;
+  [[nodiscard]] std::string objection_of_room() const;
 
   const std::string name;
   const std::chrono::milliseconds ttl;

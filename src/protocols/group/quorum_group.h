@@ -181,14 +181,15 @@ struct QuorumGroup {
     }
   }
 
+  // The count of the fence of the session that there is when the room begins.
+  static constexpr std::uint64_t first_fence = 1;
+
   static std::string_view broken_invariant(const Snapshot<QuorumGroup>& world);
   static std::string_view unmet_goal(const Snapshot<QuorumGroup>& world);
 
  private:
   // ---- the session that there is when the room begins: everybody's first, and its request is
   // older than all others
-
-  static constexpr std::uint64_t first_fence = 1;
 
   void be_inside(NodeId of) {
     own.phase = Phase::inside;

@@ -118,6 +118,11 @@ std::string info_text(Connection& connection, Arguments sections) {
     text.line("leaders_here", host.elections().statistics().holders.load());
     text.line("campaigners_here", host.elections().statistics().waiters.load());
   }
+  if (text.begin("Rooms")) {
+    text.line("known_rooms", host.rooms().size());
+    text.line("inside_from_here", host.rooms().statistics().holders.load());
+    text.line("waiting_for_rooms_here", host.rooms().statistics().waiters.load());
+  }
   return text.take();
 }
 

@@ -69,12 +69,12 @@ void ask(Connection& connection, std::string_view name, std::optional<Thing> thi
 
 std::optional<Thing> thing_in(Connection& connection, std::string_view text) {
   constexpr std::array<std::string_view, table::thing_names.size()> names = {"LOCK", "SEMAPHORE",
-                                                                             "ELECTION"};
+                                                                             "ELECTION", "ROOM"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (same(text, names[i])) return static_cast<Thing>(i);
   connection.reply().error("ERR", "'" + std::string(text.substr(0, 64)) +
-                                      "' is no kind of thing: there are LOCK, SEMAPHORE and "
-                                      "ELECTION");
+                                      "' is no kind of thing: there are LOCK, SEMAPHORE, "
+                                      "ELECTION and ROOM");
   return {};
 }
 
@@ -120,11 +120,12 @@ void renew(Connection& connection, Arguments arguments) {
   auto& session = connection.session();
   const auto renew_one = [&](Thing thing) {
     if (only && *only != thing) return false;
-    if (thing == Thing::semaphore) return session.renew_permits(arguments[1], *ttl, fence) > 0;
+    if (table::several_have(thing))
+      return session.renew_permits(thing, arguments[1], *ttl, fence) > 0;
     return session.renew(arguments[1], *ttl, fence, thing);
   };
-  const bool renewed =
-      renew_one(Thing::lock) || renew_one(Thing::semaphore) || renew_one(Thing::election);
+  const bool renewed = renew_one(Thing::lock) || renew_one(Thing::semaphore) ||
+                       renew_one(Thing::election) || renew_one(Thing::room);
   connection.reply().integer(renewed ? 1 : 0);
 }
 
@@ -178,14 +179,14 @@ constexpr std::array all = {
     Command{"LOCK", lock, 2, 7, "LOCK name [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
             "Take a lock, waiting for it"},
     Command{"UNLOCK", unlock, 2, 3, "UNLOCK name [fence]", "turno", "Give a lock back"},
-    Command{"RENEW", renew, 3, 5, "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION]]", "turno",
-            "Begin the time to live of a lock, of permits or of a leader again"},
+    Command{"RENEW", renew, 3, 5, "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION|ROOM]]", "turno",
+            "Begin the time to live of a lock, of permits, of a leader or of a visit again"},
     Command{"CANCEL", cancel, 2, 2, "CANCEL ticket", "turno", "Withdraw an ASYNC wait"},
     Command{"TICKET", ticket, 2, 2, "TICKET ticket", "turno", "How an ASYNC wait stands"},
-    Command{"WHO", who, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION]", "turno",
-            "Who holds a lock, has permits of a semaphore, or leads"},
-    Command{"WAITERS", waiters, 2, 3, "WAITERS name [LOCK|SEMAPHORE|ELECTION]", "turno",
-            "Who waits for a lock or a semaphore, or to lead"},
+    Command{"WHO", who, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
+            "Who holds a lock, has permits of a semaphore, leads, or is in a room"},
+    Command{"WAITERS", waiters, 2, 3, "WAITERS name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
+            "Who waits for a lock, a semaphore or a room, or to lead"},
     Command{"LOCKS", locks, 1, 1, "LOCKS", "turno",
             "All locks of the cluster that are held, and elections that are led"},
     Command{"MEMBERS", members, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},
