@@ -47,6 +47,7 @@ struct Settings {
   std::chrono::milliseconds longest_turn{10};
   std::chrono::milliseconds drain{5000};  // how long clients may take to move when the node leaves
   std::map<std::string, std::chrono::milliseconds> latency;  // added on the way to a peer, by name
+  port::Declarations declarations;
   // For tests: of frames to a peer; how desks behave; wrong versions of the algorithm.
   std::map<std::string, std::chrono::milliseconds> spacing;
   cluster::Rules rules{};
@@ -114,6 +115,9 @@ class Daemon final : public port::Host {
   void drain(std::string_view reason) override;
   void bequeath(std::string_view member, table::Will will, Taken taken) override;
 
+  [[nodiscard]] const port::Declarations& declarations() const override {
+    return settings_.declarations;
+  }
   [[nodiscard]] const Leaders& leaders() const override { return leaders_; }
   // Is told of every change of a leader that this node hears of, until unobserve().
   using Observer = std::function<void(const Leadership& change)>;

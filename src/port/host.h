@@ -12,6 +12,7 @@
 #include "cluster/view.h"
 #include "net/loop.h"
 #include "net/peers.h"
+#include "port/declarations.h"
 #include "table/bequests.h"
 #include "table/elections/election_table.h"
 #include "table/pool_table.h"
@@ -77,6 +78,8 @@ class Host {
   [[nodiscard]] PoolTable& pools(Thing thing) {
     return thing == Thing::semaphore ? semaphores() : rooms();
   }
+  // What this node has been told of things before anybody uses them.
+  [[nodiscard]] virtual const Declarations& declarations() const = 0;
   // Who leads, as far as this node has heard. Who observes is told of every change.
   [[nodiscard]] virtual const Leaders& leaders() const = 0;
   [[nodiscard]] virtual std::uint64_t next_session() = 0;

@@ -483,5 +483,26 @@ TEST_F(ClusterCommands, TellWhoLeads) {
   EXPECT_EQ(finish(follower, "follower").status, 128 + SIGTERM);
 }
 
+TEST_F(ClusterCommands, AFileDeclaresSemaphores) {
+  const auto file = (folder_.path() / "turno.toml").string();
+  const auto semaphore = [&](Words words) {
+    words.insert(words.begin(), {"semaphore", "--dir", directory()});
+    return turno(words);
+  };
+  std::ofstream(file) << "[semaphores.\"build-*\"]\npermit = 2\n";
+  const auto wrong = here({"up", "-n", "2", "--detach", "--config", file});
+  EXPECT_EQ(wrong.status, 64);
+  EXPECT_THAT(wrong.errors,
+              HasSubstr(file + ":2:1: 'permit' is not known here; did you mean permits?"));
+  std::ofstream(file) << "[semaphores.\"build-*\"]\npermits = 2\n";
+  parsed({"up", "-n", "2", "--detach", "--config", file});
+  EXPECT_EQ(semaphore({"build-7", "--count", "2", "sh", "-c", "echo $TURNO_SLOTS"}).output,
+            "0,1\n");
+  const auto contradicts = semaphore({"build-7", "--permits", "3", "true"});
+  EXPECT_EQ(contradicts.status, 125);
+  EXPECT_THAT(contradicts.errors, HasSubstr("is declared to have 2 permits (semaphores.build-*, " +
+                                            file + ":1:13), not 3"));
+}
+
 }  // namespace
 }  // namespace turno

@@ -124,6 +124,9 @@ std::vector<std::string> LocalCluster::arguments_for(const std::string& name) co
     add("--http", ports.http);
   }
   add("--algorithm", options_.algorithm);
+  // The nodes may stay when this process, and where it was, are gone.
+  if (!options_.configuration.empty())
+    add("--config", fs::absolute(options_.configuration).native());
   for (const auto& each : options_.latency) words.insert(words.end(), {"--latency", each});
   return words;
 }

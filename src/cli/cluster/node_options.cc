@@ -3,7 +3,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "cli/cluster/cluster_directory.h"
+#include "cli/configuration/configuration.h"
 #include "cli/frame/duration.h"
 #include "cli/frame/suggestion.h"
 #include "core/usage_error.h"
@@ -74,6 +77,8 @@ void NodeOptions::add_common_to(Command command) {
       .capture_default_str();
   command.add_option("--latency", latency,
                      "Add a delay between two nodes, for experiments: node-1,node-2:50ms");
+  command.add_option("--config", configuration,
+                     "A file (TOML) that declares semaphores: [semaphores.NAME] permits = 4");
   command.add_option("--log-level", log_level, "debug, info, warning, error, off")
       .capture_default_str();
 }
@@ -124,6 +129,11 @@ node::Settings NodeOptions::settings() const {
   if (const auto wrong = cluster::wrong_with_name(settings.name); !wrong.empty())
     throw UsageError("--name: " + wrong);
   settings.algorithm = algorithm;
+  if (!configuration.empty()) {
+    auto declarations = read_configuration(configuration);
+    if (!declarations) throw UsageError("--config: " + declarations.error());
+    settings.declarations = std::move(*declarations);
+  }
   if (!algorithm.empty() && table::make_engine(algorithm) == nullptr) {
     const auto names = table::engine_names();
     const std::vector<std::string> known(names.begin(), names.end());

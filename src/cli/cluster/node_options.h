@@ -19,6 +19,7 @@ struct NodeOptions {
   std::string longest_turn = "10ms";
   std::vector<std::string> latency;
   std::string log_level = "info", log_file;
+  std::string configuration;  // a file
 
   // Those that all nodes of a cluster have in common.
   void add_common_to(Command command);

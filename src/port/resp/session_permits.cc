@@ -9,6 +9,12 @@ namespace turno::port {
 
 using namespace std::chrono_literals;
 
+// Who did not say it would not know where it comes from.
+std::string Session::Wait::declared() const {
+  const auto* declaration = session_.host_.declarations().semaphore(name);
+  return declaration == nullptr ? "" : ", as this node declares (" + declaration->where + ")";
+}
+
 std::string Session::Wait::objection() const {
   using Reason = cluster::Refusal::Reason;
   if (thing == Thing::lock || state != State::refused) return {};
@@ -19,7 +25,7 @@ std::string Session::Wait::objection() const {
     case Reason::too_many:
       return there_are + ", not " + std::to_string(count);
     case Reason::contradicts:
-      return there_are + " as long as it is in use, not " + std::to_string(permits);
+      return there_are + " as long as it is in use, not " + std::to_string(permits) + declared();
     case Reason::unknown:
       return "nobody uses semaphore '" + name + "': say how many permits it has, as in OF 3";
     case Reason::busy:

@@ -37,6 +37,8 @@ class Session::Wait final : public table::PermitWaiter {
   net::Loop::Timer timeout;
 
  private:
+  [[nodiscard]] std::string declared() const;
+
   const std::string value_;
   Session& session_;
 };

@@ -110,6 +110,7 @@ std::string info_text(Connection& connection, Arguments sections) {
   if (text.begin("Locks")) write_locks(text, host.locks());
   if (text.begin("Semaphores")) {
     text.line("known_semaphores", host.semaphores().size());
+    text.line("declared_semaphores", host.declarations().size());
     text.line("permits_held_here", host.semaphores().statistics().holders.load());
     text.line("permits_waited_for_here", host.semaphores().statistics().waiters.load());
   }

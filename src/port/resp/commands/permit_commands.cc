@@ -45,6 +45,15 @@ void permit(Connection& connection, Arguments arguments) {
   if (wanted.permits != 0 && wanted.count > wanted.permits)
     return out.error("ERR", "COUNT " + std::to_string(wanted.count) + " is more than OF " +
                                 std::to_string(wanted.permits));
+  if (const auto* declared = connection.host().declarations().semaphore(wanted.name)) {
+    const auto asked = has_of ? wanted.permits : wanted.count;
+    if (has_of ? asked != declared->permits : asked > declared->permits)
+      return out.error("ERR", "semaphore '" + std::string(wanted.name) + "' is declared to have " +
+                                  std::to_string(declared->permits) +
+                                  (declared->permits == 1 ? " permit (" : " permits (") +
+                                  declared->where + "), not " + std::to_string(asked));
+    wanted.permits = declared->permits;
+  }
   connection.lock(wanted);
 }
 

@@ -1,0 +1,77 @@
+#include "cli/configuration/configuration.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "registry/registry_testing.h"
+
+namespace turno::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string error_of(std::string_view text) {
+  const auto parsed = parse_configuration(text, "t.toml");
+  return parsed ? "" : parsed.error();
+}
+
+TEST(Configuration, DeclaresSemaphoresByNameAndByBeginning) {
+  const auto parsed = parse_configuration(
+      "# how many\n"
+      "[semaphores.gpu]\n"
+      "permits = 4\n"
+      "[semaphores.\"build-*\"]\n"
+      "permits = 65_535\n"
+      "[semaphores]\n"
+      "licence = { permits = 1 }\n",
+      "/etc/t.toml");
+  ASSERT_TRUE(parsed) << parsed.error();
+  EXPECT_EQ(parsed->size(), 3U);
+  EXPECT_EQ(parsed->semaphore("gpu")->permits, 4U);
+  EXPECT_EQ(parsed->semaphore("gpu")->where, "semaphores.gpu, /etc/t.toml:2:13");
+  EXPECT_EQ(parsed->semaphore("build-7")->permits, 65'535U);
+  EXPECT_EQ(parsed->semaphore("licence")->permits, 1U);
+  EXPECT_EQ(parsed->semaphore("other"), nullptr);
+  EXPECT_EQ(parse_configuration("", "t")->size(), 0U);
+}
+
+TEST(Configuration, SaysWhereItIsWrong) {
+  EXPECT_EQ(error_of("[semaphore.gpu]\npermits = 4\n"),
+            "t.toml:1:2: 'semaphore' is not known here; did you mean semaphores?");
+  EXPECT_EQ(error_of("x = 1\n"), "t.toml:1:1: 'x' is not known here; there is semaphores");
+  EXPECT_EQ(error_of("semaphores = 3\n"), "t.toml:1:1: semaphores is a table: [semaphores.NAME]");
+  EXPECT_EQ(error_of("[semaphores]\ngpu = 4\n"),
+            "t.toml:2:1: a semaphore is a table: [semaphores.gpu]");
+  EXPECT_EQ(error_of("[semaphores.gpu]\n  permit = 4\n"),
+            "t.toml:2:3: 'permit' is not known here; did you mean permits?");
+  EXPECT_EQ(error_of("[semaphores.gpu]\n"),
+            "t.toml:1:13: semaphores.gpu does not say how many permits it has: permits = 4");
+  for (const auto* wrong : {"0", "65536", "-1", "\"4\"", "4.0"})
+    EXPECT_EQ(error_of(std::string("[semaphores.gpu]\npermits = ") + wrong + "\n"),
+              "t.toml:2:11: permits is a number from 1 to 65535")
+        << wrong;
+  EXPECT_EQ(error_of("[semaphores.\"a*b\"]\npermits = 1\n"),
+            "t.toml:1:13: a * stands at the end of a name, for whatever follows");
+  EXPECT_THAT(error_of("[semaphores.gpu]\npermits = \n"), StartsWith("t.toml:2:"));
+  EXPECT_THAT(error_of("[semaphores.gpu]\npermits=1\n[semaphores.gpu]\npermits=1\n"),
+              StartsWith("t.toml:3:"))
+      << "twice";
+}
+
+TEST(Configuration, IsReadFromAFile) {
+  const registry::TemporaryDirectory folder;
+  const auto file = (folder.path() / "t.toml").string();
+  EXPECT_THAT(read_configuration(file).error(), HasSubstr("cannot be read"));
+  std::ofstream(file) << "";
+  EXPECT_TRUE(read_configuration(file)) << "an empty one says nothing";
+  std::ofstream(file) << "[semaphores.gpu]\npermits = 2\n";
+  EXPECT_EQ(read_configuration(file)->semaphore("gpu")->permits, 2U);
+  EXPECT_FALSE(read_configuration(folder.path())) << "a directory";
+}
+
+}  // namespace
+}  // namespace turno::cli
