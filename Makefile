@@ -62,7 +62,7 @@ sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitiz
 check-deep: lab-program release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
-lab: lab-program ## Run the papers' experiments and ours, judge them, write results/report.html (a quarter of an hour)
+lab: lab-program ## Run the papers' experiments and ours, judge them, write results/report.html (minutes)
 	@scripts/bootstrap gnuplot-nox fonts-dejavu-core
 	@$(TURNO) lab all --jobs $(JOBS)
 

@@ -83,6 +83,7 @@ struct Figure {
 struct Experiment {
   std::string file;  // where it comes from, for errors
   std::string name, title, source;
+  std::string called;                                       // on the command line
   std::vector<std::string> about;                           // paragraphs
   std::array<std::uint64_t, 3> seeds{1, 1, 1};              // of each scale
   std::array<std::map<std::string, std::string>, 3> words;  // let NAME = TEXT; full: for all

@@ -130,7 +130,7 @@ class Reader {
 
   void take_name(std::string_view rest) {
     need_name(rest, "-.");
-    result_.name = rest;
+    result_.name = result_.called = rest;
   }
   void take_title(std::string_view rest) { result_.title = rest; }
   void take_source(std::string_view rest) { result_.source = rest; }

@@ -110,7 +110,7 @@ std::string number(double value) {
 }
 
 std::string Results::command() const {
-  std::string command = "turno lab run " + experiment->name;
+  std::string command = "turno lab run " + experiment->called;
   if (mode.quick) command += " --quick";
   if (mode.real) command += " --real";
   if (!mode.sabotage.without.empty()) command += " --without " + mode.sabotage.without;

@@ -149,7 +149,7 @@ int run_one(const Request& request, Executor run) {
           lab::all_tasks(experiment, {request.quick, request.real, {}}))
     throw UsageError(experiment.name + " runs no algorithm that this is about");
   Laboratory laboratory(given);
-  const auto reported = laboratory.run(experiment, "");
+  const auto reported = laboratory.run(experiment, "", "");
   const auto& results = reported.results;
   if (request.json) {
     fmt::print("{}",
@@ -186,11 +186,13 @@ int run_all_experiments(const Request& request, Executor run) {
   Laboratory laboratory(given);
   const auto experiments = all_experiments();
   std::vector<lab::Reported> all;
-  Table table({"experiment", "simulated", request.real ? "real" : ""});
   bool expected = true;
+  std::size_t number = 0;
   for (const auto& experiment : experiments) {
+    ++number;
     if (request.real && !experiment.has_real()) continue;
-    all.push_back(laboratory.run(experiment, time));
+    all.push_back(
+        laboratory.run(experiment, time, fmt::format(", {} of {}", number, experiments.size())));
     const auto& results = all.back().results;
     expected = expected && results.expected();
     const auto verdict =

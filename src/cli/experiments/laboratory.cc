@@ -57,6 +57,12 @@ class Forecast {
   std::pair<double, double> all_;
 };
 
+// That all can be run, before the first one is. They differ in nothing but the seed from the first.
+void check(const std::vector<lab::Task>& tasks) {
+  for (const auto& task : tasks)
+    if (task.command.ends_with(" --seed 1")) check_task(task);
+}
+
 }  // namespace
 
 Laboratory::Laboratory(Conditions conditions) : conditions_(std::move(conditions)) {
@@ -71,13 +77,12 @@ std::string Laboratory::made() const {
   return fmt::format("Made by {} on {}, {}.", this_program(), machine(), time_now());
 }
 
-void Laboratory::run_tasks(const lab::Experiment& experiment, ResultFolder& folder,
-                           lab::Finished& finished) {
+void Laboratory::run_tasks(const lab::Experiment& experiment, const std::string& place,
+                           ResultFolder& folder, lab::Finished& finished) {
   const auto tasks = lab::all_tasks(experiment, conditions_.mode);
   std::vector<lab::Task> simulated, real;
   Forecast forecast;
   for (const auto& task : tasks) {
-    check_task(task);
     if (const auto found = finished.find(task.line()); found != finished.end())
       forecast.add(task.line(), found->second.seconds);
     else
@@ -99,7 +104,7 @@ void Laboratory::run_tasks(const lab::Experiment& experiment, ResultFolder& fold
     line.show(fmt::format("{} {} of {} runs{}  {}",
                           bar(static_cast<double>(done) / static_cast<double>(tasks.size())), done,
                           tasks.size(), done > 0 ? ", about " + duration(seconds) + " left" : "",
-                          experiment.name));
+                          experiment.name + place));
   };
   if (line.visible() && !left.empty()) show();
   const auto done = [&](const lab::Task& task, const lab::Measured& measured) {
@@ -115,13 +120,15 @@ void Laboratory::run_tasks(const lab::Experiment& experiment, ResultFolder& fold
   line.clear();
 }
 
-lab::Reported Laboratory::run(const lab::Experiment& experiment, const std::string& time) {
+lab::Reported Laboratory::run(const lab::Experiment& experiment, const std::string& time,
+                              const std::string& place) {
   const auto command = lab::Results{.experiment = &experiment, .mode = conditions_.mode}.command();
   const auto made_by = this_program() + ", " + command;
+  check(lab::all_tasks(experiment, conditions_.mode));
   ResultFolder folder(conditions_.results, experiment.name, time, made_by);
   folder_ = folder.path().string();
   auto finished = folder.finished();
-  run_tasks(experiment, folder, finished);
+  run_tasks(experiment, place, folder, finished);
 
   lab::Reported reported{.results = lab::results_of(experiment, conditions_.mode, finished)};
   const auto& results = reported.results;
@@ -144,7 +151,9 @@ lab::Reported Laboratory::run(const lab::Experiment& experiment, const std::stri
 lab::Experiment find_experiment(const std::string& name) {
   if (name.find('/') != std::string::npos || name.ends_with(".experiment")) {
     if (!fs::is_regular_file(name)) throw UsageError("there is no file " + name);
-    return lab::parse_experiment(name, read_file(name));
+    auto experiment = lab::parse_experiment(name, read_file(name));
+    experiment.called = name;
+    return experiment;
   }
   std::vector<std::string> known;
   for (const auto& one : lab::shelf()) {

@@ -23,16 +23,17 @@ class Laboratory {
   explicit Laboratory(Conditions conditions);
 
   // `time` names the folder, or is empty: then the latest one is gone on with if it was not
-  // finished.
-  lab::Reported run(const lab::Experiment& experiment, const std::string& time);
+  // finished. `place` is for the progress: ", 3 of 16".
+  lab::Reported run(const lab::Experiment& experiment, const std::string& time,
+                    const std::string& place);
   // The folder of the last one.
   [[nodiscard]] const std::string& folder() const { return folder_; }
   // By what, where, when.
   [[nodiscard]] std::string made() const;
 
  private:
-  void run_tasks(const lab::Experiment& experiment, class ResultFolder& folder,
-                 lab::Finished& finished);
+  void run_tasks(const lab::Experiment& experiment, const std::string& place,
+                 class ResultFolder& folder, lab::Finished& finished);
 
   Conditions conditions_;
   std::string gnuplot_, folder_;

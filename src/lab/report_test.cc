@@ -1,0 +1,57 @@
+// What a report and the script of a figure must have in them; how they look is for eyes.
+#include "lab/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lab/lab_testing.h"
+#include "lab/plot.h"
+
+namespace turno::lab {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Report : public ::testing::Test {
+ protected:
+  Report() {
+    read_.about = {"a < b & c"};
+    reported_.results = results_of(read_, {}, finished_);
+    reported_.pictures["costs"] = "<svg id=\"#1\">50%</svg>";
+  }
+
+  Experiment read_ = testing::experiment();
+  Finished finished_ = testing::run_all(read_, {}, testing::twice_the_nodes);
+  Reported reported_;
+};
+
+TEST_F(Report, HasEverythingInOneFile) {
+  const auto html = report({&reported_, 1}, "by hand");
+  EXPECT_THAT(html, HasSubstr("direction reproduced</span>"));
+  EXPECT_THAT(html, HasSubstr("turno lab run small"));
+  EXPECT_THAT(html, HasSubstr("turno sim central --nodes 2 --entries 100 --seed 1"));
+  EXPECT_THAT(html, HasSubstr("✗ not met"));
+  EXPECT_THAT(html, HasSubstr("a &lt; b &amp; c"));
+  EXPECT_THAT(html, HasSubstr("src=\"data:image/svg+xml,%3csvg id=%22%231%22%3e50%25%3c/svg%3e\""));
+  EXPECT_THAT(html, Not(HasSubstr("http"))) << "it needs nothing else";
+}
+
+TEST_F(Report, OfSeveralBeginsWithTheirVerdicts) {
+  const std::vector<Reported> both = {reported_, reported_};
+  EXPECT_THAT(report(both, ""), HasSubstr("<a href=\"#small\">small</a>"));
+}
+
+TEST_F(Report, DrawsWhatHasALabel) {
+  const auto script = plot_script(reported_.results.figures[0], Picture::svg, "costs.svg");
+  for (const auto* part :
+       {"set output \"costs.svg\"", "set xlabel \"nodes\"", "set ylabel \"messages\"",
+        "title \"printed\"", "title \"one\"", "$d1 << EOD\n2 4 0\n4 8 0\n8 16 0\nEOD\n"})
+    EXPECT_THAT(script, HasSubstr(part));
+  EXPECT_THAT(script, Not(HasSubstr("ratio")));
+  EXPECT_THAT(script, HasSubstr("$d0 << EOD\n2 2 0\n\n8 16 0\nEOD\n"))
+      << "a gap where nothing is printed";
+}
+
+}  // namespace
+}  // namespace turno::lab
