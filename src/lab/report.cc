@@ -195,8 +195,9 @@ std::string contents(std::span<const Reported> experiments) {
 }  // namespace
 
 std::string report(std::span<const Reported> experiments, const std::string& made) {
-  const auto title = experiments.size() == 1 ? experiments[0].results.experiment->title
-                                             : std::string("The papers' experiments, again");
+  const auto title = experiments.size() == 1
+                         ? "The lab: " + experiments[0].results.experiment->name
+                         : std::string("The lab: the papers' experiments, and ours");
   auto text = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>"
       "<meta name=\"viewport\" content=\"width=device-width\"><style>{1}</style></head><body>\n"

@@ -75,7 +75,7 @@ Finding find(const FigureValues& figure, const Claim& claim, bool real) {
     finding.met += is_met(claim, ahead) ? 1 : 0;
     if (ahead >= worst) continue;
     worst = ahead;
-    finding.detail = fmt::format("{} {}: {} and {}", figure.figure->x.label, point.label,
+    finding.detail = fmt::format("{} ({}): {} and {}", point.label, figure.figure->x.label,
                                  shown(left), shown(right));
     if (claim.relation == Relation::near && right != 0)
       finding.detail += fmt::format(" ({:+.1f} %)", 100 * (left - right) / std::abs(right));

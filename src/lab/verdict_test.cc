@@ -62,7 +62,7 @@ TEST(Verdict, IsADirectionIfOnlyNumbersAreMissed) {
   EXPECT_EQ(judgement.verdict, Verdict::direction);
   EXPECT_FALSE(judgement.expected());
   EXPECT_EQ(judgement.findings[0].met, 1U);
-  EXPECT_EQ(judgement.findings[0].detail, "nodes 2: 4 and 2 (+100.0 %)");
+  EXPECT_EQ(judgement.findings[0].detail, "2 (nodes): 4 and 2 (+100.0 %)");
 }
 
 TEST(Verdict, IsNotReproducedIfADirectionIsMissed) {

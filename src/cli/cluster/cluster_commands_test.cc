@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <boost/json.hpp>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -443,7 +444,7 @@ TEST_F(ClusterCommands, SayWhatIsWrong) {
 }
 
 TEST_F(ClusterCommands, TellWhoLeads) {
-  parsed({"up", "-n", "3", "--detach"});
+  (void)parsed({"up", "-n", "3", "--detach"});
   EXPECT_EQ(here({"leader", "boss"}).status, 1);
   EXPECT_THAT(here({"leader", "boss"}).errors, HasSubstr("nobody leads 'boss'"));
   const auto follower = start({"leader", "boss", "--follow", "--dir", directory()}, "follower");
@@ -457,7 +458,8 @@ TEST_F(ClusterCommands, TellWhoLeads) {
   EXPECT_EQ(leader.at("leader").at("value"), "10.0.0.7:80");
   EXPECT_EQ(leader.at("leader").at("term").as_string(), term);
   EXPECT_EQ(leader.at("complete"), true);
-  std::jthread next([&] { (void)Election(*two, "boss").campaign("x", {.timeout = 30s}); });
+  std::jthread next(
+      [&] { (void)Election(*two, "boss").campaign("x", {.timeout = std::chrono::seconds(30)}); });
   EXPECT_TRUE(eventually([&] {
     return parsed({"waiters", "boss"}).at("waiters").as_array().size() == 1;
   }));
@@ -495,7 +497,7 @@ TEST_F(ClusterCommands, AFileDeclaresSemaphores) {
   EXPECT_THAT(wrong.errors,
               HasSubstr(file + ":2:1: 'permit' is not known here; did you mean permits?"));
   std::ofstream(file) << "[semaphores.\"build-*\"]\npermits = 2\n";
-  parsed({"up", "-n", "2", "--detach", "--config", file});
+  (void)parsed({"up", "-n", "2", "--detach", "--config", file});
   EXPECT_EQ(semaphore({"build-7", "--count", "2", "sh", "-c", "echo $TURNO_SLOTS"}).output,
             "0,1\n");
   const auto contradicts = semaphore({"build-7", "--permits", "3", "true"});
