@@ -103,7 +103,8 @@ class Client final : public Service {
   void catch_up(std::chrono::milliseconds longest);
   // Nothing if the lock is free. The node asks all others, so that it can take a while. If one of
   // them does not answer, and none of the others has the lock, the error is `unavailable`.
-  // `kind`: lock, semaphore or election; empty: the first of these that somebody has or wants.
+  // `kind`: lock, semaphore, election or room; empty: the first of these that somebody has or
+  // wants.
   [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name,
                                                                std::string_view kind = {});
 

@@ -390,8 +390,8 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     const bool keeps = home.keeps_for_the_dead();
     // Nobody else can be where this member's users are.
     const auto needed = guests_seats() + (keeps ? 1 : 0);
-    const bool other_group =
-        !guests.empty() && (terms.groups.empty() || terms.groups.front() != group);
+    const bool other_group = terms.groups.empty() ||  // there is nothing to take part in
+                             (!guests.empty() && terms.groups.front() != group);
     if (!mine || *mine < needed || other_group) return this->spoil(step);
     if (!this->resume(step, setup_of(step, seating, holdings.size()), holdings)) return;
     sit_down(step, *mine, keeps);
@@ -407,7 +407,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   // of this one; nothing: they cannot be.
   static std::optional<std::size_t> seat_holdings(const Seating& seating, const Note& note,
                                                   NodeId self, std::vector<Holding>& holdings) {
-    if (seating.seats == 0 || (note.holdings.empty() ? false : seating.roles == 0)) return {};
+    if (seating.seats == 0) return {};
     std::vector<std::uint32_t> seated(seating.members);
     for (const auto& holding : note.holdings) {
       if (holding.seat.index() >= seated.size()) return {};

@@ -88,7 +88,8 @@ class NodeQuery {
   tl::expected<std::vector<cluster::Member>, Error> members();
   tl::expected<std::vector<MemberState>, Error> member_states();
   tl::expected<Answer<HeldLock>, Error> locks();
-  // `kind`: lock, semaphore or election; empty: the first of these that somebody has or wants.
+  // `kind`: lock, semaphore, election or room; empty: the first of these that somebody has or
+  // wants.
   tl::expected<WhoAnswer, Error> who(std::string_view name, std::string_view kind = {});
   tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name,
                                                      std::string_view kind = {});
