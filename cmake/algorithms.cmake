@@ -3,9 +3,9 @@
 #
 #   catalogue/NAME.cc   simulator and checker of one algorithm      from src/catalogue/algorithm.cc.in
 #   table/NAME.cc       the engine that runs a lock on the network  from src/table/algorithm.cc.in
-#   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/algorithm_test.cc.in
-#                       a semaphore likewise                        from src/cluster/pool_test.cc.in
-#                       a room likewise                             from src/cluster/room_test.cc.in
+#   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/explored/algorithm_test.cc.in
+#                       a semaphore likewise                        from src/cluster/explored/pool_test.cc.in
+#                       a room likewise                             from src/cluster/explored/room_test.cc.in
 #   field/NAME.cc       an algorithm on real processes              from src/field/algorithm.cc.in
 #   */all.cc            the table of each of them
 #   protocols/list.h    all types, for tests that go through them
@@ -33,11 +33,11 @@ foreach(line ${lines})
   list(APPEND ${KIND}_types ${TYPE})
   if(KIND STREQUAL semaphore)
     list(APPEND lab_types ${TYPE})
-    turno_generate(quick_recovery_sources cluster pool_test.cc.in)
+    turno_generate(quick_recovery_sources cluster explored/pool_test.cc.in)
   endif()
   if(KIND STREQUAL room)
     list(APPEND lab_types ${TYPE})
-    turno_generate(quick_recovery_sources cluster room_test.cc.in)
+    turno_generate(quick_recovery_sources cluster explored/room_test.cc.in)
   endif()
   turno_generate(catalogue_sources catalogue algorithm.cc.in)
   string(APPEND DESCRIPTIONS "Algorithm describe_${KIND}_${ID}();\n")
@@ -57,10 +57,10 @@ foreach(line ${lines})
     string(APPEND MAKERS "std::unique_ptr<LockEngine> make_${ID}();\n")
     list(APPEND MAKE_ALL "Maker{\"${NAME}\", make_${ID}}")
     if("quick" IN_LIST line)
-      turno_generate(quick_recovery_sources cluster algorithm_test.cc.in)
+      turno_generate(quick_recovery_sources cluster explored/algorithm_test.cc.in)
       list(APPEND quick_types protocols::${TYPE})
     else()
-      turno_generate(recovery_sources cluster algorithm_test.cc.in)
+      turno_generate(recovery_sources cluster explored/algorithm_test.cc.in)
     endif()
   endif()
 endforeach()

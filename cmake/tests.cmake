@@ -82,8 +82,8 @@ if(NOT TURNO_SANITIZE)
   target_link_libraries(cluster_test PRIVATE quick_recovery)
   target_compile_definitions(cluster_test PRIVATE "TURNO_RECOVERED=protocols::List<${quick_types}>")
 endif()
-add_executable(recovery_test EXCLUDE_FROM_ALL src/cluster/recovery_check_test.cc
-  src/cluster/recovery_sim_test.cc)
+add_executable(recovery_test EXCLUDE_FROM_ALL src/cluster/explored/recovery_check_test.cc
+  src/cluster/explored/recovery_sim_test.cc)
 target_link_libraries(recovery_test PRIVATE recovery quick_recovery turno_cluster turno_check turno_sim turno_quorum
   GTest::gmock GTest::gtest_main)
 target_precompile_headers(recovery_test REUSE_FROM turno_test_headers)

@@ -1,5 +1,5 @@
 // Users that move to another member, because theirs leaves, as stories. The checker explores all of
-// them and more (recovery_check_test.cc).
+// them and more (explored/recovery_check_test.cc).
 #include <gtest/gtest.h>
 
 #include "cluster/desk_testing.h"

@@ -1,5 +1,5 @@
 // The desk of a lock through views, as stories. The checker explores all of them and more
-// (recovery_check_test.cc).
+// (explored/recovery_check_test.cc).
 #include "cluster/desk.h"
 
 #include <gtest/gtest.h>

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "check/options.h"
+#include "cluster/explored/recovery_counts_testing.h"
 #include "cluster/recovering.h"
-#include "cluster/recovery_counts_testing.h"
 #include "protocols/arrangement.h"
 #include "protocols/list.h"
 
