@@ -28,7 +28,8 @@ std::optional<Cover> anneal(std::size_t n, std::size_t k, std::uint64_t rounds) 
 void print_row(std::size_t n, std::uint64_t steps, std::uint64_t rounds) {
   bool minimal = true;
   for (auto k = turno::protocols::smallest_possible_size(n);; ++k) {
-    auto cover = turno::protocols::plane_order(n) ? turno::protocols::singer_cover(n) : anneal(n, k, rounds);
+    auto cover =
+        turno::protocols::plane_order(n) ? turno::protocols::singer_cover(n) : anneal(n, k, rounds);
     if (!cover) {
       const auto search = turno::protocols::search_cover(n, k, steps);
       if (search.answer == Answer::found) cover = search.cover;

@@ -121,9 +121,10 @@ void Table::keep_indices(Entry& entry, const Result& result, bool used) {
 void Table::touch(Entry& entry, bool lives, bool used) {
   auto& hook = static_cast<HomeHook&>(entry);
   if (hook.is_linked() && lives && !used) return;
-  // Of a semaphore or a room the home does not know who has it: any use shows that it is not merely kept.
-  const bool eases = entry.in_vain > 0 && lives &&
-                     (several_have(thing_) || engine_->home(entry).occupied.empty());
+  // Of a semaphore or a room the home does not know who has it: any use shows that it is not merely
+  // kept.
+  const bool eases =
+      entry.in_vain > 0 && lives && (several_have(thing_) || engine_->home(entry).occupied.empty());
   // In its place already: the list is in the order of these times.
   if (hook.is_linked() && lives && !eases && entry.touched == now()) return;
   unlink_home(entry);

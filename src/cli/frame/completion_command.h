@@ -12,7 +12,7 @@ namespace turno::cli {
 struct Completion {
   std::vector<std::string> algorithms;  // those that this program knows
   std::vector<std::string> experiments;
-  bool asks_lab = false;                // turno-lab completes its commands for turno
+  bool asks_lab = false;  // turno-lab completes its commands for turno
 };
 
 void add_completion(Command app, Job& job, Completion completion);
