@@ -96,7 +96,7 @@ std::size_t Link::backlog_bytes() const {
   return backlog_bytes_;
 }
 
-bool Link::added(std::uint32_t epoch, std::size_t size) {
+bool Link::added(std::uint32_t epoch, std::uint8_t kind, std::size_t size) {
   fresh_sizes_.push_back(static_cast<std::uint32_t>(size));
   ++backlog_;
   backlog_bytes_ += size;
@@ -112,7 +112,8 @@ bool Link::added(std::uint32_t epoch, std::size_t size) {
     return false;
   }
   if (delayed) {
-    last_due_ = std::max(Loop::Clock::now() + peer_.latency, last_due_ + peer_.spacing);
+    const auto spacing = kind < peer_.spaced_below ? peer_.spacing : Loop::Clock::duration::zero();
+    last_due_ = std::max(Loop::Clock::now() + peer_.latency, last_due_ + spacing);
     due_.push_back(last_due_);
     if (due_.size() > 1) return false;  // the timer runs
     loop_.post([alive = alive_] {
@@ -137,7 +138,7 @@ void Link::ping() {
   const std::scoped_lock guard(mutex_);
   if (backlog_ > 0) return;
   wire::write_frame(fresh_, 0, 0, static_cast<std::uint8_t>(LinkKind::ping), [](wire::Writer&) {});
-  static_cast<void>(added(0, fresh_.size()));
+  static_cast<void>(added(0, static_cast<std::uint8_t>(LinkKind::ping), fresh_.size()));
 }
 
 void Link::begin_surge() {

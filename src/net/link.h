@@ -88,6 +88,7 @@ struct Peer {
   std::string name, address;
   Loop::Clock::duration latency{};  // added to every frame, for experiments
   Loop::Clock::duration spacing{};  // of frames that arrive, as on a narrow line; for experiments
+  std::uint8_t spaced_below = 255;  // kinds of frames that are so spaced
 };
 
 class Link final : private Loop::Watcher {
@@ -117,7 +118,7 @@ class Link final : private Loop::Watcher {
     if (epoch < open_from_) return false;
     const auto before = fresh_.size();
     wire::write_frame(fresh_, epoch, lock, kind, std::forward<Body>(body));
-    return added(epoch, fresh_.size() - before);
+    return added(epoch, kind, fresh_.size() - before);
   }
   // What is appended in between belongs to a surge, and is kept whatever its size.
   void begin_surge();
@@ -145,8 +146,8 @@ class Link final : private Loop::Watcher {
 
  private:
   enum class State : std::uint8_t { down, connecting, greeting, up };
-  bool added(std::uint32_t epoch, std::size_t size);  // REQUIRES: mutex_ is held
-  void drop_fresh();                                  // REQUIRES: mutex_ is held
+  bool added(std::uint32_t epoch, std::uint8_t kind, std::size_t size);  // REQUIRES: mutex_ is held
+  void drop_fresh();                                                     // REQUIRES: mutex_ is held
   void post_flush();
   void collect();  // REQUIRES: writing_ is held
   void write();    // REQUIRES: writing_ is held

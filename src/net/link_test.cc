@@ -225,7 +225,7 @@ TEST_F(LinkTest, DistrustsStrangeAnswers) {
       {[] { return std::string("\x02\x00\x00\x00\x09\x00", 6); }, "a frame of version 9"},
       {[&] { return answer(0, generation_, 0); }, "it answered nonsense"},
       {[&] { return answer(77, generation_, 0); }, "it answered nonsense"},
-      {[&] { return welcome(0).substr(0, 4) + "\x05\x80"; }, "it closed the connection"},
+      {[&] { return welcome(0).substr(0, 4) + "\x06\x80"; }, "it closed the connection"},
       {[&] { return answer(1, generation_ - 1, 0); }, "it answered another connection"},
   };
   dial();

@@ -44,7 +44,7 @@ std::vector<Garbage> all_garbage() {
       {"an empty frame", std::string(4, '\0'), "an empty frame"},
       {"another version", std::string("\x04\x00\x00\x00\x01\x00\x00\x00", 8),
        "a frame of version 1; this is version 6"},
-      {"half a header", std::string("\x02\x00\x00\x00\x05\x80", 6), "malformed header"},
+      {"half a header", std::string("\x02\x00\x00\x00\x06\x80", 6), "malformed header"},
       {"a wrong key", hello(7, cluster_key + 1), "it does not belong to this cluster"},
       {"no key", hello(7, 0), "it does not belong to this cluster"},
       {"no number", hello(0, cluster_key), "it does not belong to this cluster"},

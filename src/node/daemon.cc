@@ -256,7 +256,9 @@ void Daemon::adopt(const cluster::View& view) {
       return found == times.end() ? 0ms : found->second;
     };
     peers.push_back({member.id, member.name, member.peer_address, of(settings_.latency),
-                     of(settings_.spacing)});
+                     of(settings_.spacing),
+                     // A narrow line is for a play about one lock.
+                     table::frame_kind(table::Thing::semaphore, table::NoteKind{})});
   }
   peers_->set(peers);
   table::Table::Links links;

@@ -389,7 +389,7 @@ TEST_F(LockTrust, ASemaphoreTellsWhatItCannotDo) {
   EXPECT_THAT(semaphore({"-p", "5"}).output, HasSubstr("has 2 permits as long as it is in use"));
   EXPECT_THAT(run({"why", "S", "--dir", directory()}).output,
               ::testing::AllOf(HasSubstr("Of semaphore 'S' 1 permit is in use"),
-                               HasSubstr("permit 0 held by turno-lock/")));
+                               HasSubstr("permit 0 held by turno-semaphore/")));
   ::kill(holder, SIGTERM);
   EXPECT_EQ(finish(holder, "holder").status, 143);
 }
@@ -470,7 +470,7 @@ TEST_F(LockTrust, ARoomTellsWhatItCannotDo) {
   EXPECT_THAT(room({"-g", "write", "-c", "2"}).output, HasSubstr("1 may be inside"));
   EXPECT_THAT(run({"why", "data", "--dir", directory()}).output,
               ::testing::AllOf(HasSubstr("In room 'data' 1 user is"),
-                               HasSubstr("group write with turno-lock/")));
+                               HasSubstr("group write with turno-room/")));
   ::kill(holder, SIGTERM);
   EXPECT_EQ(finish(holder, "holder").status, 143);
   EXPECT_EQ(room({"-w", "10s", "-g", "read"}).status, 0);

@@ -166,7 +166,7 @@ TEST_F(ElectionsTest, WrongWordsAreRefused) {
   auto one = caller();
   for (const auto* wrong :
        {"CAMPAIGN boss", "CAMPAIGN boss v SOON", "CAMPAIGN boss v TTL 0", "RESIGN boss x", "LEADER",
-        "OBSERVE", "CAMPAIGN boss v TIMEOUT 1 TIMEOUT 1", "RENEW boss 10 5 ROOM"})
+        "OBSERVE", "CAMPAIGN boss v TIMEOUT 1 TIMEOUT 1", "RENEW boss 10 5 HALL"})
     EXPECT_THAT(one.ask(wrong), StartsWith("-ERR")) << wrong;
   EXPECT_THAT(one.ask({"CAMPAIGN", "boss", std::string(4097, 'v')}),
               HasSubstr("a leader's value has at most 4096 bytes"));
