@@ -366,8 +366,10 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     report.room.fence = fence;
     phase = guests.empty() && line.empty() ? Phase::closed : Phase::asked;
     this->drop_part();
-    this->tell_report(step, report);
+    // Before the report, which may be the last that the home waits for: what is wished for after the
+    // birth of an instance ends it again, and with three members that could go on for ever.
     if (!line.empty()) tell_wishes(step, seats_wanted());
+    this->tell_report(step, report);
   }
   void drop_guest(UserId user) {
     std::erase_if(guests, [&](const Guest& guest) { return guest.user == user; });
