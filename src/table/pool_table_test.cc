@@ -26,7 +26,7 @@ constexpr NodeId here{0}, there{1};
 
 class PermitAsker final : public PermitWaiter {
  public:
-  PermitAsker(const Owner& owner, std::uint32_t wanted, std::uint32_t of) : PermitWaiter(owner) {
+  PermitAsker(const Owner& who, std::uint32_t wanted, std::uint32_t of) : PermitWaiter(who) {
     count = wanted;
     permits = of;
   }

@@ -24,8 +24,7 @@ using ::testing::ElementsAre;
 
 class RoomAsker final : public PermitWaiter {
  public:
-  RoomAsker(const Owner& owner, std::string its_group, std::uint32_t capacity)
-      : PermitWaiter(owner) {
+  RoomAsker(const Owner& who, std::string its_group, std::uint32_t capacity) : PermitWaiter(who) {
     group = std::move(its_group);
     permits = capacity;
   }
