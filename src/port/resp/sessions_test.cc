@@ -228,7 +228,7 @@ TEST_F(SessionsTest, RefusesWhatMakesNoSense) {
 TEST_F(SessionsTest, AreLimited) {
   std::string bytes;
   for (std::size_t i = 0; i < Leases::most_of_one; ++i)
-    bytes += Caller::request("SESSION OPEN 2000");
+    bytes += Caller::request("SESSION OPEN 5000");
   for (std::size_t opened = 0; opened < Leases::most; opened += Leases::most_of_one) {
     auto one = caller();
     one.send_bytes(bytes);
@@ -244,7 +244,7 @@ TEST_F(SessionsTest, OneConnectionLeavesRoomForTheSessionsOfOthers) {
   auto greedy = caller();
   std::string bytes;
   for (std::size_t i = 0; i < Leases::most_of_one; ++i)
-    bytes += Caller::request("SESSION OPEN 2000");
+    bytes += Caller::request("SESSION OPEN 5000");
   greedy.send_bytes(bytes);
   for (std::size_t i = 0; i < Leases::most_of_one; ++i)
     ASSERT_EQ(greedy.read().elements.size(), 2U);
