@@ -11,9 +11,10 @@
 // a group may be inside says whoever wants in first, and it stays so while somebody is inside or
 // waits. Who says another number is refused.
 //
-// All who are inside together have the same fence, also if instances end meanwhile.
+// All who are inside together have the same fence, also if instances end meanwhile; of a group of
+// capacity 1 each has a larger one than those before.
 //
-// Invariants: (1) all guests are of one group, and have one fence; (2) whoever stands in line
+// Invariants: (1) all guests are of one group; (2) whoever stands in line
 // without a seat waits for an instance.
 #pragma once
 
@@ -65,7 +66,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   std::vector<Wish> line;  // first come first
   std::vector<Guest> guests;
   Group group;                // of the guests
-  Fence fence;                // with which they came in
+  Fence fence;                // with which the last came in
   RoomTerms terms;            // of the instance
   std::vector<UserId> first;  // of each seat: who came in first, while it is inside
   bool outgrown = false;      // the home was told that the instance is not enough
@@ -366,8 +367,8 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     report.room.fence = fence;
     phase = guests.empty() && line.empty() ? Phase::closed : Phase::asked;
     this->drop_part();
-    // Before the report, which may be the last that the home waits for: what is wished for after the
-    // birth of an instance ends it again, and with three members that could go on for ever.
+    // Before the report, which may be the last that the home waits for: what is wished for after
+    // the birth of an instance ends it again, and with three members that could go on for ever.
     if (!line.empty()) tell_wishes(step, seats_wanted());
     this->tell_report(step, report);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocols/arrangement.h"
+#include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/k_out_of_m.h"
 #include "table/locked_table.h"
 
@@ -18,6 +19,7 @@ PoolTable::PoolTable(std::unique_ptr<PoolEngine> engine, Options options, Lost l
 // Who only tries must be refused by whoever waits for permits, so all must know that they do.
 void PoolTable::arrange(Setup& setup) const {
   if (thing() == Thing::semaphore) setup.configure<protocols::KOutOfM::Config>().plain = true;
+  if (thing() == Thing::room) setup.configure<protocols::QuorumGroup::Config>().fence_each = true;
 }
 
 // ---- the node's own users

@@ -63,7 +63,12 @@ check::Options options_of(const System& system, Without without = Without::nothi
   options.setup.departure = static_cast<std::uint8_t>(without);
   auto& config = options.setup.configure<RecoveringConfig>();
   static constexpr Info no_votes_of_members;
-  config.arrange = protocols::arrangements(no_votes_of_members);
+  config.arrange = [made = protocols::arrangements(no_votes_of_members)](
+                       std::uint32_t epoch, std::size_t members, NodeId home) -> const Setup& {
+    auto& setup = const_cast<Setup&>(made(epoch, members, home));
+    setup.configure<QuorumGroup::Config>().fence_each = true;
+    return setup;
+  };
   config.quorums = protocols::quorums_of;
   for (std::size_t i = nodes - system.joins; i < nodes; ++i) config.absent.insert(NodeId{i});
   config.rules = {.tries = false, .seats = 1};
@@ -76,7 +81,7 @@ check::Options options_of(const System& system, Without without = Without::nothi
   options.faults.joins = system.joins;
   options.faults.retires = system.retirements;
   options.withdrawals = system.withdrawals;
-  options.max_states = 3'000'000;
+  options.max_states = 600'000;
   return options;
 }
 
@@ -99,7 +104,7 @@ constexpr System small[] = {
     {.name = "alone", .groups = "a,", .states = 8, .transitions = 7},
     {.name = "one_group", .groups = "a,a", .states = 37, .transitions = 51},
     {.name = "two_groups", .groups = "a,b", .states = 104, .transitions = 141},
-    {.name = "writers", .groups = "b,b", .capacity = 1, .states = 31, .transitions = 39},
+    {.name = "writers", .groups = "b,b", .capacity = 1, .states = 32, .transitions = 39},
     {.name = "two_users", .groups = "aa,b", .users = 2, .states = 610, .transitions = 966},
     {.name = "two_writers",
      .groups = "bb,a",
@@ -178,6 +183,13 @@ constexpr System small[] = {
      .users = 2,
      .states = 26799,
      .transitions = 65463},
+    {.name = "three_members", .groups = "a,b,", .states = 333, .transitions = 525},
+    {.name = "join_of_a_third", .groups = "a,b,", .joins = 1, .states = 6973, .transitions = 18315},
+    {.name = "crash_of_three",
+     .groups = "a,b,",
+     .crashes = 1,
+     .states = 11761,
+     .transitions = 29873},
     {.name = "escrow_and_retirement",
      .groups = "aa,b",
      .crashes = 1,

@@ -45,6 +45,9 @@ struct QuorumGroup {
     Door door = Door::demand;
     bool duplicates = false;       // the network may deliver a message twice
     bool separate_fences = false;  // fences have a clock of their own
+    // Of a group of which one may be inside each has a fence of its own, not one for a session: who
+    // comes after another can be told from it.
+    bool fence_each = false;
   };
 
   struct Message {
@@ -85,6 +88,7 @@ struct QuorumGroup {
   std::uint32_t capacity = 0;
   bool careful = false;   // messages may come twice
   bool separate = false;  // fences have a clock of their own
+  bool fence_each = false;
   std::uint32_t most_overtakings = 0;
   boost::container::small_vector<NodeId, 4> quorum;  // of a manager
   // Of a process, and of a manager as requester.
@@ -130,6 +134,7 @@ struct QuorumGroup {
     node.capacity = setup.room.capacity_of(self);
     node.careful = config.duplicates;
     node.separate = config.separate_fences;
+    node.fence_each = config.fence_each && node.capacity == 1;
     node.most_overtakings = setup.config<OvertakingLimit>().most;
     const auto& mine = setup.quorums[self.index()];
     node.quorum.assign(mine.begin(), mine.end());
@@ -262,8 +267,10 @@ struct QuorumGroup {
   }
 
   void admit(Out& out) {
-    while (const auto visit = attendance.admit(capacity))
+    while (const auto visit = attendance.admit(capacity)) {
+      if (fence_each) fence = clock_of_fences().tick();
       out.send(visit->process, {.kind = Kind::enter, .session = visit->session, .fence = fence});
+    }
   }
 
   // ---- a manager as requester
