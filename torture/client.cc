@@ -45,7 +45,6 @@ class Life {
     }
     Client::Options options;
     options.name = "torture-" + std::to_string(options_.number);
-    options.learn_again = 20ms;  // they come and go
     auto made = Client::connect(std::string("unix:") + board_.sockets[node], options);
     if (!made) {
       std::this_thread::sleep_for(5ms);

@@ -65,8 +65,6 @@ class Client final : public Service {
     // over waits so long for the node to confirm that nothing is left behind.
     std::chrono::milliseconds answer_timeout{2000};
     bool learn_members = true;  // false: only the given addresses are used
-    // So often, if a lock is asked for meanwhile, the node is asked again who the members are.
-    std::chrono::milliseconds learn_again{1000};
 
     // Hooks are called in a thread of the client or of its user. They must not block, nor call the
     // client.

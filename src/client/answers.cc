@@ -99,6 +99,10 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
   if (parts.empty()) return false;
   const auto& kind = parts[0].text;
   if (kind == "lost") return on_lost(channel, push);
+  if (kind == "members" && parts.size() > 1) {
+    learn(channel.address, parts[1]);
+    return true;
+  }
   if (kind == "draining") {
     const Guard guard(mutex_);
     begin_to_move(channel);
@@ -149,6 +153,14 @@ Client::Session::Held* Client::Session::find_held(std::string_view name, std::ui
         client::name(lock.thing) == thing)
       return lock.held;
   return nullptr;
+}
+
+// Nodes come and go: when this one does, the others must be known.
+void Client::Session::learn(const net::Address& source, const Reply& members) {
+  if (!options_.learn_members) return;
+  const auto known = client::members_from(members);
+  const Guard guard(mutex_);
+  addresses_.learn(known, source);
 }
 
 bool Client::Session::on_lost(Channel& channel, const Reply& push) {

@@ -125,7 +125,6 @@ struct Channel {
   std::unordered_map<std::int64_t, std::shared_ptr<Place>> places;  // by ticket
   std::size_t holds = 0;                            // by this connection, also lost ones
   std::optional<Clock::time_point> asked_for_life;  // and no sign of it has come since
-  Clock::time_point learned = Clock::now();         // when the members were asked for
   int slow_questions = 0;                           // that the node may answer late
   bool over = false;                                // the connection has ended
   bool leaving = false;                             // the node said that it leaves

@@ -31,7 +31,6 @@ class Conversation : public ::testing::Test {
                               .answer_timeout = milliseconds(300)};
   void SetUp() override { connect(quick); }
   void connect(Client::Options options) {
-    options.learn_again = std::chrono::hours(1);
     auto connecting =
         std::async(std::launch::async, [&] { return Client::connect(node.address(), options); });
     node.welcome();

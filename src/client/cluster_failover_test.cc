@@ -54,6 +54,24 @@ TEST(ClientsOfACluster, WaitAtAnotherNodeWhenTheirsCrashes) {
   EXPECT_EQ(client->identity().lock_delay, milliseconds(100));
 }
 
+TEST(ClientsOfACluster, WaitOnThoughAllNodesAreReplaced) {
+  node::TestCluster cluster(2);
+  const auto client = client_of({cluster[0].self().client_socket});
+  const auto holder = client_of({cluster[0].self().client_socket});
+  auto grant = holder->acquire("gate");
+  ASSERT_TRUE(grant);
+  auto waiting = std::async(std::launch::async, [&] { return client->acquire("gate"); });
+  EXPECT_TRUE(net::eventually([&] { return waiters_of("gate", cluster[1]).size() == 1; }));
+  cluster.add();
+  cluster.settle();
+  cluster.crash(1);
+  cluster.crash(0);
+  const auto got = waiting.get();
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_GT(got->fence(), grant->fence());
+  EXPECT_EQ(client->identity().node, "n3");
+}
+
 // That they exclude each other is judged with real processes (torture/, cli/cluster): a server that
 // crashes inside a test still says goodbye.
 TEST(ClientsOfACluster, GetNoErrorsWhileNodesComeAndGo) {

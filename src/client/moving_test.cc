@@ -24,7 +24,6 @@ class Moving : public ::testing::Test {
  protected:
   void SetUp() override {
     Client::Options options;
-    options.learn_again = std::chrono::hours(1);
     options.notice = [this](const std::string& text) {
       const std::scoped_lock lock(mutex_);
       notices_ += text + "\n";

@@ -195,7 +195,6 @@ std::optional<client::Clock::time_point> Client::Session::watch(Channel& channel
   if (!asked) {
     if (now < heard + interval) return heard + interval;
     asked = now;
-    learn_again(channel);
     channel.connection->send({"PING"}, [](Reply*) { return true; });
   }
   // The node asks others to answer these, and keeps other answers back meanwhile.

@@ -86,7 +86,6 @@ class Client::Session {
 
   void ask_next(Named& lock);
   void ask(const AttemptPointer& attempt, Channel& channel);
-  void learn_again(Channel& channel);
   void withdraw(Attempt& attempt);
   void leave_old_queues(const Attempt& attempt);
   void cancel(const PlacePointer& place);
@@ -159,6 +158,7 @@ class Client::Session {
   bool on_ticket(const PlacePointer& place, Reply* reply);
   bool on_cancelled(const PlacePointer& place, Reply* reply);
   bool on_push(Channel& channel, Reply& push);
+  void learn(const net::Address& source, const Reply& members);
   bool on_lost(Channel& channel, const Reply& push);
   bool on_bequeathed(Channel& old, Reply* reply);
   void on_closed(Channel& channel, const std::string& reason);

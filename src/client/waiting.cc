@@ -187,7 +187,6 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
   attempt->ready.notify_one();  // it watches the node from now on
   channel.asking.insert(place);
 
-  learn_again(channel);
   std::string timeout, ttl, count, of;
   constexpr std::array<std::string_view, 4> commands = {"LOCK", "PERMIT", "CAMPAIGN", "ENTER"};
   client::Connection::Arguments arguments{commands.at(static_cast<std::size_t>(place->thing)),
@@ -220,20 +219,6 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
   // If the connection is over, on_closed() is about to tell the attempt.
   channel.connection->send(arguments,
                            [this, place](Reply* reply) { return on_ticket(place, reply); });
-}
-
-// Nodes come and go: when this one does, the others must be known.
-void Client::Session::learn_again(Channel& channel) {
-  const auto now = Clock::now();
-  if (!options_.learn_members || now - channel.learned < options_.learn_again) return;
-  channel.learned = now;
-  channel.connection->add({"MEMBERS"}, [this, address = channel.address](Reply* reply) {
-    if (reply == nullptr) return true;
-    const auto members = client::members_from(*reply);
-    const Guard guard(mutex_);
-    if (!members.empty()) addresses_.learn(members, address);
-    return true;
-  });
 }
 
 // The attempt ends when the node answers, be it with a grant that came first.

@@ -274,6 +274,7 @@ void Daemon::adopt(const cluster::View& view) {
       delay_ = {};
       for (auto* table : tables()) table->end_delay();
     });
+  if (viewer_) viewer_(view_);
   announce_all_leaders();
   repeat_wills();
   send_questions_again();

@@ -133,6 +133,9 @@ class Daemon final : public port::Host {
   // Once, when the node is to leave: whoever is told calls stop() when all is done.
   using Drain = std::function<void(std::string_view reason)>;
   void set_drain(Drain drain) { drain_ = std::move(drain); }
+  // Is told of every view that this node adopts from now on.
+  using Viewer = std::function<void(const cluster::View&)>;
+  void set_viewer(Viewer viewer) { viewer_ = std::move(viewer); }
   [[nodiscard]] std::string registry_trouble() const override {
     return keeper_ ? keeper_->trouble() : "";
   }
@@ -221,6 +224,7 @@ class Daemon final : public port::Host {
   std::map<std::uint64_t, Bequeathing> wills_;  // not answered yet
   Heir heir_;
   Drain drain_;
+  Viewer viewer_;
   bool draining_ = false;
   std::atomic<std::uint64_t> sessions_{0};
   std::string failure_;

@@ -19,6 +19,8 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
       std::make_unique<port::Clients>(*server->daemon_, server->daemon_->take_client_sockets());
   server->daemon_->observe(
       [raw = server.get()](const Leadership& change) { raw->clients_->tell_leader(change); });
+  server->daemon_->set_viewer(
+      [raw = server.get()](const cluster::View& view) { raw->clients_->tell_members(view); });
   server->daemon_->set_heir(
       [raw = server.get()](std::uint64_t member, std::uint64_t number, const table::Will& will) {
         return raw->clients_->inherit(member, number, will);

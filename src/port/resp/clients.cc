@@ -129,6 +129,10 @@ void Clients::tell_leader(const Leadership& change) {
   for (auto& [id, connection] : connections_) connection->tell_leader(change);
 }
 
+void Clients::tell_members(const cluster::View& view) {
+  for (auto& [id, connection] : connections_) connection->tell_members(view);
+}
+
 void Clients::end() {
   acceptors_.clear();
   // Who waits is told that it waited in vain, and asks for nothing more.

@@ -44,6 +44,7 @@ class Clients {
             std::string_view reason);
   // Who leads an election has changed: for those who observe it.
   void tell_leader(const Leadership& change);
+  void tell_members(const cluster::View& view);
   // Says goodbye to all: the node ends.
   void end();
 

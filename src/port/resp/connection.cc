@@ -9,6 +9,7 @@
 #include "net/credentials.h"
 #include "net/log.h"
 #include "net/socket.h"
+#include "port/resp/lock_replies.h"
 
 namespace turno::port {
 
@@ -330,6 +331,14 @@ void Connection::tell_leader(const Leadership& change) {
       reply_.bulk(change.client);
     }
   }
+  after_news();
+}
+
+void Connection::tell_members(const cluster::View& view) {
+  if (!session_->moves_by_itself() || reply_.protocol() < 3) return;
+  reply_.push(2);
+  reply_.bulk("members");
+  write_member_addresses(reply_, view);
   after_news();
 }
 

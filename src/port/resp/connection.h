@@ -75,6 +75,8 @@ class Connection final : public net::Stream, public Session::Speaker {
   // Elections of which it is told who leads, beside those to whose channels it has subscribed.
   [[nodiscard]] Subscriptions::Names& observed() { return observed_; }
   void tell_leader(const Leadership& change);
+  // The members have changed: whoever moves by itself has to know where to.
+  void tell_members(const cluster::View& view);
   // Only as a message, to who has subscribed.
   void publish_leader(const Leadership& change);
   [[nodiscard]] std::string_view node_of(const Leadership& leader);

@@ -188,4 +188,16 @@ void write_members(wire::ReplyWriter& out, const Host& host) {
   }
 }
 
+void write_member_addresses(wire::ReplyWriter& out, const cluster::View& view) {
+  out.array(view.size());
+  for (const auto& member : view.members) {
+    out.map(4);
+    Pairs pairs{out};
+    pairs.text("name", member.name);
+    pairs.integer("id", member.id);
+    pairs.text("client", member.client_address);
+    pairs.text("socket", member.client_socket);
+  }
+}
+
 }  // namespace turno::port

@@ -35,5 +35,7 @@ void write_leader(wire::ReplyWriter& out, std::string_view name, const Findings&
 void write_waiters(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
 void write_locks(wire::ReplyWriter& out, std::string_view, const Findings& findings);
 void write_members(wire::ReplyWriter& out, const Host& host);
+// Only where clients find them.
+void write_member_addresses(wire::ReplyWriter& out, const cluster::View& view);
 
 }  // namespace turno::port

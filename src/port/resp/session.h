@@ -150,6 +150,8 @@ class Session {
 
   // Its client moves to another node by itself when it is told to.
   [[nodiscard]] bool movable() const { return movable_ && permits_.empty(); }
+  // Its client moves what can be moved, and goes on elsewhere with the rest.
+  [[nodiscard]] bool moves_by_itself() const { return movable_; }
   void set_movable(bool movable) { movable_ = movable; }
   [[nodiscard]] bool hears() const;
   // Its waits end, and everybody who can hear it is told that its locks are lost. It has them until
