@@ -159,8 +159,9 @@ std::string plot_script(const FigureValues& figure, Picture picture, const std::
       "set output {}\nset title {}\nset encoding utf8\nset termoption noenhanced\nset border 3 lc "
       "rgb '#444444'\n"
       "set tics nomirror\nset grid y lc rgb '#dddddd' lt 1\nset key below maxcols 2 reverse Left "
-      "samplen 2.5\nset xlabel {} offset 0,0.6\nset ylabel {}\nset format y '%g'\n",
-      quoted(output), quoted(shape.title), quoted(shape.x.label), quoted(shape.y.label));
+      "samplen 2.5\nset bmargin {}\nset xlabel {} offset 0,0.6\nset ylabel {}\nset format y '%g'\n",
+      quoted(output), quoted(shape.title), rows + (shape.categories ? 6 : 4), quoted(shape.x.label),
+      quoted(shape.y.label));
   script += shape.y.logarithmic ? "set logscale y\n" : "set yrange [0:*]\n";
   return script + (shape.categories ? bars(figure, lines) : curves(figure, lines));
 }

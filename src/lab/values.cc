@@ -115,7 +115,9 @@ class Evaluation {
       }));
     }
     const auto estimate = sim::estimate(values);
-    return {estimate.mean, estimate.ci95, values.size()};
+    // What is less than the last digits of a double is rounding.
+    const bool exact = estimate.ci95 < std::abs(estimate.mean) * 1e-12;
+    return {estimate.mean, exact ? 0 : estimate.ci95, values.size()};
   }
 
   // Least squares.
