@@ -40,6 +40,7 @@ struct Case {
   Channels channels;
   std::string_view needs = "";  // empty: anything
   std::uint32_t preference = 1;
+  std::uint32_t withdrawals = 0;
 };
 
 check::Options options_of(const Info& info, const Case& of) {
@@ -54,6 +55,7 @@ check::Options options_of(const Info& info, const Case& of) {
   options.channels = of.channels;
   options.requests = of.requests;
   options.forever = of.requests == 0;
+  options.withdrawals = of.withdrawals;
   if (of.instances.empty()) return options;
   options.setup.resources.type_of = parse_instances({}, of.instances);
   options.setup.configure<AllocationConfig>().driver_chooses = true;
@@ -106,6 +108,8 @@ constexpr Count small[] = {
     {{"brokered", "2,1", "2,1", 1, fifo}, 139264, 316359},
     {{"central-allocator", "4", "1,1", 1, fifo}, 35063, 90234},
     {{"central-allocator", "3", "1,1", 2, unordered}, 123984, 318570},
+    {{"central-allocator", "3", "1,1", 1, fifo, "", 1, 2}, 10376, 29745},
+    {{"central-allocator", "3", "1", 2, fifo, "", 1, 2}, 0, 0},
     {{"bertier", "2,2", "", 1, fifo, "", 0}, 1120, 2430},
     {{"bertier", "2,2", "", 1, unordered, "", 0}, 1294, 2928},
     {{"bertier", "2,2", "", 1, fifo, "", 2}, 1120, 2430},

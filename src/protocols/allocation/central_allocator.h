@@ -3,8 +3,12 @@
 // The coordinator serves whoever can be served, oldest first, but a request that has been overtaken
 // too often (`bypasses`) holds up all that are younger: no starvation.
 //
-// Assumes reliable channels, any order; no crashes. Messages per entry: 3, none for the
-// coordinator's own.
+// Who gives up waiting says so. The coordinator answers that it has forgotten the request, or it
+// has granted it already: then that grant is given back. Until one of the two has come the node
+// keeps its next request to itself, so that no grant is taken for another's.
+//
+// Assumes reliable channels; no crashes. Any order, but if somebody gives up: that must not be
+// overtaken by its next request. Messages per entry: 3, none for the coordinator's own.
 #pragma once
 
 #include "core/protocol.h"
@@ -22,10 +26,12 @@ struct CentralAllocator {
                              .high = "3(N-1)/N"};
 
   struct Message {
-    enum class Kind : std::uint8_t { request, grant, release } kind = Kind::request;
+    enum class Kind : std::uint8_t { request, grant, release, withdraw, forgotten };
+    Kind kind = Kind::request;
     Needs needs;    // request
     Tokens tokens;  // grant, release
-    static constexpr std::array<std::string_view, 3> kinds = {"request", "grant", "release"};
+    static constexpr std::array<std::string_view, 5> kinds = {"request", "grant", "release",
+                                                              "withdraw", "forgotten"};
     static constexpr std::array<std::string_view, 3> labels = {"kind", "needs", "tokens"};
     [[nodiscard]] auto fields() const { return std::tie(kind, needs, tokens); }
     bool operator==(const Message&) const = default;
@@ -43,13 +49,16 @@ struct CentralAllocator {
   NodeId self, coordinator;
   const Setup* setup = nullptr;
   AllocationConfig config;
-  Tokens held;  // in use here
+  Tokens held;             // in use here
+  bool withdrawn = false;  // from a request of which nothing has been heard since
+  Needs next;              // what is to be asked for when something has
   // At the coordinator.
   Tokens free;
   boost::container::small_vector<Waiting, 2> waiting;  // oldest first
 
-  static constexpr std::array<std::string_view, 3> labels = {"held", "free", "waiting"};
-  [[nodiscard]] auto fields() const { return std::tie(held, free, waiting); }
+  static constexpr std::array<std::string_view, 5> labels = {"held", "withdrawn", "next", "free",
+                                                             "waiting"};
+  [[nodiscard]] auto fields() const { return std::tie(held, withdrawn, next, free, waiting); }
   bool operator==(const CentralAllocator&) const = default;
 
   static CentralAllocator resume(const Setup& setup, NodeId self,
@@ -75,8 +84,12 @@ struct CentralAllocator {
 
   void request(const Demand& demand, Out& out) {
     const Needs needs(demand);
-    if (self != coordinator) return out.send(coordinator, {.kind = Kind::request, .needs = needs});
-    admit(self, needs, out);
+    if (self == coordinator) return admit(self, needs, out);
+    if (withdrawn) {
+      next = needs;
+      return;
+    }
+    out.send(coordinator, {.kind = Kind::request, .needs = needs});
   }
 
   void release(Out& out) {
@@ -89,13 +102,33 @@ struct CentralAllocator {
     if (self == coordinator) serve(out);
   }
 
+  void withdraw(Out& out) {
+    if (self == coordinator) {
+      forget(self);
+      return serve(out);
+    }
+    next.clear();
+    if (std::exchange(withdrawn, true)) return;
+    out.send(coordinator, {.kind = Kind::withdraw});
+  }
+
   void receive(NodeId from, const Message& message, Out& out) {
     switch (message.kind) {
       case Kind::request:
         return admit(from, message.needs, out);
       case Kind::grant:
+        if (withdrawn) {
+          out.send(coordinator, {.kind = Kind::release, .tokens = message.tokens});
+          return ask_next(out);
+        }
         held = message.tokens;
         return out.grant(held.units());
+      case Kind::withdraw:
+        if (!forget(from)) return;  // it is granted, and will be given back
+        out.send(from, {.kind = Kind::forgotten});
+        return serve(out);
+      case Kind::forgotten:
+        return ask_next(out);
       case Kind::release:
         free.add(message.tokens);
         return serve(out);
@@ -119,6 +152,22 @@ struct CentralAllocator {
   }
 
  private:
+  // What became of the request from which this node has withdrawn is known.
+  void ask_next(Out& out) {
+    withdrawn = false;
+    if (next.empty()) return;
+    out.send(coordinator, {.kind = Kind::request, .needs = next});
+    next.clear();
+  }
+  // False: it does not wait.
+  bool forget(NodeId node) {
+    const auto found = std::find_if(waiting.begin(), waiting.end(),
+                                    [&](const Waiting& each) { return each.node == node; });
+    if (found == waiting.end()) return false;
+    waiting.erase(found);
+    return true;
+  }
+
   void admit(NodeId node, const Needs& needs, Out& out) {
     waiting.push_back({node, needs});
     serve(out);

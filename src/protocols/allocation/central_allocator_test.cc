@@ -40,6 +40,49 @@ TEST(CentralAllocator, LetsYoungerOnesPassSoOften) {
   EXPECT_FALSE(cluster.inside(3));
 }
 
+TEST(CentralAllocator, ForgetsWhoGivesUp) {
+  using Message = CentralAllocator::Message;
+  using Kind = Message::Kind;
+  const auto setup = sited({3}, {1});
+  auto nodes = make<CentralAllocator>(setup, {{.seat = n1, .units = {0}}});
+  auto &coordinator = nodes[0], &waiting = nodes[2];
+  Effects<Message> out;
+  const auto one = needing({1});
+  waiting.request(one.demand(), out);
+  EXPECT_EQ(receive(coordinator, n2, out.sends().front().message), nothing<CentralAllocator>());
+  out.clear();
+  waiting.withdraw(out);
+  ASSERT_EQ(out.sends().size(), 1U);
+  const auto answer = receive(coordinator, n2, out.sends().front().message);
+  EXPECT_TRUE(coordinator.waiting.empty());
+  // It asks again before it knows: only when it knows, that is said.
+  out.clear();
+  waiting.request(one.demand(), out);
+  EXPECT_TRUE(out.sends().empty());
+  ASSERT_EQ(answer.sends().size(), 1U);
+  const auto again = receive(waiting, n0, answer.sends().front().message);
+  ASSERT_EQ(again.sends().size(), 1U);
+  EXPECT_EQ(again.sends().front().message.kind, Kind::request);
+}
+
+TEST(CentralAllocator, GivesBackWhatWasGrantedMeanwhile) {
+  using Message = CentralAllocator::Message;
+  using Kind = Message::Kind;
+  const auto setup = sited({2}, {1});
+  auto nodes = make<CentralAllocator>(setup);
+  Effects<Message> asked, withdrawn;
+  nodes[1].request(needing({1}).demand(), asked);
+  const auto grant = receive(nodes[0], n1, asked.sends().front().message);
+  nodes[1].withdraw(withdrawn);
+  EXPECT_EQ(receive(nodes[0], n1, withdrawn.sends().front().message), nothing<CentralAllocator>());
+  const auto back = receive(nodes[1], n0, grant.sends().front().message);
+  EXPECT_FALSE(back.granted());
+  ASSERT_EQ(back.sends().size(), 1U);
+  EXPECT_EQ(back.sends().front().message.kind, Kind::release);
+  receive(nodes[0], n1, back.sends().front().message);
+  EXPECT_TRUE(nodes[0].free.contains(0));
+}
+
 TEST(CentralAllocator, FencesOfEachInstanceGrow) {
   const auto setup = sited({2}, {1});
   Cluster<CentralAllocator> cluster(setup);
