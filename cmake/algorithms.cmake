@@ -6,6 +6,7 @@
 #   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/explored/algorithm_test.cc.in
 #                       a semaphore likewise                        from src/cluster/explored/pool_test.cc.in
 #                       a room likewise                             from src/cluster/explored/room_test.cc.in
+#                       a store likewise                            from src/cluster/explored/store_test.cc.in
 #   field/NAME.cc       an algorithm on real processes              from src/field/algorithm.cc.in
 #   */all.cc            the table of each of them
 #   protocols/list.h    all types, for tests that go through them
@@ -21,7 +22,7 @@ macro(turno_generate sources room template)
   list(APPEND ${sources} ${source})
 endmacro()
 
-file(STRINGS ${TURNO_LIST} lines REGEX "^(lock|semaphore|room|lab|published) ")
+file(STRINGS ${TURNO_LIST} lines REGEX "^(lock|semaphore|room|reservation|lab|published) ")
 foreach(line ${lines})
   string(REGEX REPLACE " +" ";" line "${line}")
   list(GET line 0 KIND)
@@ -38,6 +39,10 @@ foreach(line ${lines})
   if(KIND STREQUAL room)
     list(APPEND lab_types ${TYPE})
     turno_generate(quick_recovery_sources cluster explored/room_test.cc.in)
+  endif()
+  if(KIND STREQUAL reservation)
+    list(APPEND lab_types ${TYPE})
+    turno_generate(quick_recovery_sources cluster explored/store_test.cc.in)
   endif()
   turno_generate(catalogue_sources catalogue algorithm.cc.in)
   string(APPEND DESCRIPTIONS "Algorithm describe_${KIND}_${ID}();\n")

@@ -21,7 +21,7 @@ struct Abilities {
 
 struct Algorithm {
   // See protocols/algorithms.list.
-  enum class Kind : std::uint8_t { lock, semaphore, room, lab, published };
+  enum class Kind : std::uint8_t { lock, semaphore, room, reservation, lab, published };
 
   Info info;
   Kind kind = Kind::lab;

@@ -369,13 +369,20 @@ class Events {
       std::size_t left = user.left + 1U;  // when it asked
       if constexpr (HasViews<P> && (Divisible<P> || Gathering<P>))
         left = wishes_.requests_of(successor.at) - successor.out.user();
-      successor.complaint = monitor.enter(
-          options_.setup, {successor.at, wishes_.demand(successor.at, left, user.wish),
-                           *successor.out.granted(), successor.out.units()});
+      successor.complaint =
+          monitor.enter(options_.setup, {holder(successor.at, successor.out.user()),
+                                         wishes_.demand(successor.at, left, user.wish),
+                                         *successor.out.granted(), successor.out.units()});
       user.wish = 0;
       if constexpr (HasViews<P>) let_in(successor);
     }
     successor.node_hash = hash_node(successor.at, successor.node, user);
+  }
+
+  // To the monitor: each of several users of a node that may be inside is somebody.
+  static NodeId holder(NodeId node, [[maybe_unused]] std::uint32_t user) {
+    if constexpr (HasViews<P> && Gathering<P>) return NodeId{node.index() * 8 + user};
+    return node;
   }
 
   static void give_back(Successor<P>& successor, const Input<Message>& input) {
@@ -384,7 +391,7 @@ class Events {
     if constexpr (Gathering<P>) {
       user.who_is_inside &= static_cast<std::uint8_t>(~(1U << input.number));
       user.inside = user.who_is_inside != 0;
-      return monitor.leave(successor.at);
+      return monitor.leave(holder(successor.at, input.number));
     }
     user.inside = false;
     user.who_is_inside = 0;
@@ -427,8 +434,8 @@ class Events {
         const bool outlives = options_.users.outlive_nodes || options_.faults.false_suspicions > 0;
         const bool lives_on = user.inside && outlives;
         if constexpr (Gathering<P>) {
-          for (auto inside = user.who_is_inside; inside != 0 && !lives_on; inside &= inside - 1U)
-            monitor.leave(successor.at);
+          for (std::uint32_t who = 0; who < 8 && !lives_on; ++who)
+            if (((user.who_is_inside >> who) & 1U) != 0) monitor.leave(holder(successor.at, who));
           user = {.inside = lives_on,
                   .who_is_inside = lives_on ? user.who_is_inside : std::uint8_t{0}};
           break;

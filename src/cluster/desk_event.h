@@ -41,6 +41,7 @@ struct DeskEvent {
   // And how many there are, if the user says so; of a room: how many of the group may be inside.
   std::uint32_t permits = 0;
   std::string_view group{};                // of a room
+  std::span<const Claim> claims{};         // ask: of a store
   std::span<const std::uint32_t> units{};  // leave: these; empty: all that the user has
   Fence fence;                             // leave, bequeath, reclaim, inherit: of the grant
   bool tired = false;                      // leave: the turn has been long enough
@@ -65,10 +66,11 @@ struct Outcome : Effects<Message> {
   UserId inherited = no_user;  // who is inside here now, and was so at another member before
 };
 
-// Who goes in with which permits of a semaphore; into a room with number 0.
+// Who goes in with which permits of a semaphore; into a room with number 0; with which resources.
 struct Admission {
   UserId user = no_user;
-  boost::container::small_vector<Unit, 2> units;
+  boost::container::small_vector<Unit, 2> units{};
+  std::vector<Resource> resources{};  // of a store
   bool operator==(const Admission&) const = default;
 };
 // Who does not get in, and why.
@@ -78,14 +80,18 @@ struct Refusal {
     too_many,     // it asks for more permits than there are; of a room: there are too many groups
     contradicts,  // it says that there are more or fewer permits (places in the group) than there
                   // are
-    unknown       // nobody has said how many there are
+    unknown,      // nobody has said how many there are
+    full          // of a store: there are too many types for another
   };
   UserId user = no_user;
   Reason reason = Reason::busy;
+  // Of a store: which type it is about, and how many instances of it there are.
+  std::string type{};
+  std::uint32_t instances = 0;
   bool operator==(const Refusal&) const = default;
 };
 
-// The same for desks of semaphores and rooms, where several may go in at once.
+// The same for desks of semaphores, rooms and stores, where several may go in at once.
 template <class Message>
 struct PoolOutcome : Effects<Message> {
   std::vector<Admission> admitted;

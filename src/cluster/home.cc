@@ -55,7 +55,9 @@ void Home::receive(const Context& context, NodeId from, const Note& note, bool u
 }
 
 void Home::take_open(const Context& context, NodeId from, const Note& note, Letters& letters) {
-  if (lives() && serves(note.room)) return tell_opened(from, letters);
+  auto wishes_for = note.terms;
+  if (context.kind == Primitive::reservation && lives()) refuse_unknown(from, wishes_for, letters);
+  if (lives() && serves(wishes_for)) return tell_opened(from, letters);
   if (lives()) {
     // What it wants an instance gets at its birth only.
     const auto ended = instance;
@@ -63,7 +65,7 @@ void Home::take_open(const Context& context, NodeId from, const Note& note, Lett
     letters.push_back({context.self, {.kind = Kind::retire, .instance = ended}});
   }
   if (permits == 0) permits = note.permits;
-  want(from, note.room);
+  want(from, wishes_for);
   wishes.insert(from);
   conclude(context, letters);
 }
@@ -84,6 +86,8 @@ void Home::take_report(const Context& context, NodeId from, const Note& note) {
   }
   if (context.kind == Primitive::room) {
     take_room(from, note);
+  } else if (context.kind == Primitive::reservation) {
+    take_store(from, note);
   } else {
     for (const auto& holding : note.holdings) believe(holding);
   }
@@ -94,15 +98,17 @@ void Home::take_report(const Context& context, NodeId from, const Note& note) {
 
 // Two cannot have one lock or one permit: who says so second is not believed.
 void Home::believe(const Holding& holding) {
-  const auto taken = [&](std::uint32_t unit) {
-    return std::any_of(holdings.begin(), holdings.end(), [&](const Holding& other) {
-      return std::find(other.units.begin(), other.units.end(), unit) != other.units.end();
-    });
-  };
   const bool second = holding.units.empty()
                           ? !holdings.empty()
-                          : std::any_of(holding.units.begin(), holding.units.end(), taken);
+                          : std::any_of(holding.units.begin(), holding.units.end(),
+                                        [&](std::uint32_t unit) { return is_taken(unit); });
   if (!second) holdings.push_back(holding);
+}
+
+bool Home::is_taken(std::uint32_t unit) const {
+  return std::any_of(holdings.begin(), holdings.end(), [&](const Holding& other) {
+    return std::find(other.units.begin(), other.units.end(), unit) != other.units.end();
+  });
 }
 
 // If all is known, and somebody needs an instance.
@@ -123,15 +129,17 @@ void Home::tell_unknown(Letters& letters) {
 void Home::keep_for_the_dead(const Context& context) {
   if (context.kind == Primitive::room) return keep_visit_for_the_dead(context);
   if (context.kind == Primitive::lock) return holdings.push_back({.seat = context.self});
-  std::vector<bool> reported(permits);
+  const bool store = context.kind == Primitive::reservation;
+  const auto units = store ? count_instances(terms.groups) : permits;
+  std::vector<bool> reported(units);
   auto mine = holdings.end();
   for (auto holding = holdings.begin(); holding != holdings.end(); ++holding) {
     for (const auto unit : holding->units)
-      if (unit < permits) reported[unit] = true;
-    if (holding->seat == context.self) mine = holding;
+      if (unit < units) reported[unit] = true;
+    if (holding->seat == context.self && !store) mine = holding;
   }
   if (mine == holdings.end()) mine = holdings.insert(mine, {.seat = context.self});
-  for (std::uint32_t unit = 0; unit < permits; ++unit)
+  for (std::uint32_t unit = 0; unit < units; ++unit)
     if (!reported[unit]) mine->units.push_back(unit);
   if (mine->units.empty()) holdings.erase(mine);
 }
@@ -144,6 +152,7 @@ void Home::give_birth(const Context& context, Letters& letters) {
   // Nobody else can have a lock.
   const bool had = !holdings.empty() && context.kind == Primitive::lock;
   if (had || context.without(Without::escrow)) clear = true;
+  if (context.kind == Primitive::reservation) stock(letters);
   if (!clear) {
     keep_for_the_dead(context);
   } else if (holdings.empty() && asked.empty()) {
@@ -152,9 +161,12 @@ void Home::give_birth(const Context& context, Letters& letters) {
   }
   instance = ++context.ledger->born;
   count = context.ledger->floor;
-  if (context.kind == Primitive::room) furnish(context, letters);
+  if (context.kind == Primitive::room) furnish(letters);
+  if (context.kind == Primitive::room || context.kind == Primitive::reservation)
+    count_seats(context);
   tell_opened(context.self, letters);
   for (const auto& holding : holdings) {
+    if (context.kind == Primitive::reservation && members.contains(holding.seat)) continue;
     if (context.rules.tries) occupied.insert(holding.seat);
     tell_opened(holding.seat, letters);
   }
@@ -173,7 +185,7 @@ void Home::tell_opened(NodeId member, Letters& letters) {
                       .holdings = holdings,
                       .count = count,
                       .permits = permits,
-                      .room = room}});
+                      .terms = terms}});
 }
 
 // Of those who try at once, one may go on.
@@ -198,7 +210,9 @@ void Home::mark(NodeId from, bool inside, Letters& letters) {
 void Home::retire(const Context& context, Letters& letters) {
   const auto told = members;
   const auto retired = instance;
+  auto types = std::move(terms.groups);
   begin(told, retired, clear);
+  if (context.kind == Primitive::reservation) remembered = std::move(types);
   told.for_each([&](NodeId member) {
     if (member != context.self)
       letters.push_back({member, {.kind = Kind::retire, .instance = retired}});

@@ -33,8 +33,8 @@ struct Home {
   bool clear = false;             // surely nobody that is gone has it
   NodeSet occupied;               // members that may be inside, as far as they have said so
   std::uint32_t permits = 0;      // of a semaphore: how many there are; 0: nobody has said it
-  RoomTerms room;                 // of a room: reported; or of the instance
-  // Of a room: the groups that members want, in the order in which they have said so.
+  Terms terms;                    // of a room or a store: reported; or of the instance
+  // The groups or types that members want, in the order in which they have said so.
   struct Wanted {
     NodeId member;
     Group group;
@@ -42,13 +42,14 @@ struct Home {
     bool operator==(const Wanted&) const = default;
   };
   std::vector<Wanted> wanted;
+  Groups remembered;  // of a store: the types of the instance that ended
 
-  static constexpr std::array<std::string_view, 14> labels = {
-      "here",     "missing", "inquiry", "wishes",   "tries",   "members", "instance",
-      "holdings", "count",   "clear",   "occupied", "permits", "room",    "wanted"};
+  static constexpr std::array<std::string_view, 15> labels = {
+      "here",  "missing", "inquiry",  "wishes",  "tries", "members", "instance",  "holdings",
+      "count", "clear",   "occupied", "permits", "terms", "wanted",  "remembered"};
   [[nodiscard]] auto fields() const {
     return std::tie(here, missing, inquiry, wishes, tries, members, instance, holdings, count,
-                    clear, occupied, permits, room, wanted);
+                    clear, occupied, permits, terms, wanted, remembered);
   }
   bool operator==(const Home&) const = default;
 
@@ -73,6 +74,7 @@ struct Home {
   bool take(NodeId from, Instance about);
   void take_report(const Context& context, NodeId from, const Note& note);
   void believe(const Holding& holding);
+  [[nodiscard]] bool is_taken(std::uint32_t unit) const;
   void take_open(const Context& context, NodeId from, const Note& note, Letters& letters);
   void keep_for_the_dead(const Context& context);
   void tell_unknown(Letters& letters);
@@ -82,14 +84,26 @@ struct Home {
   void give_birth(const Context& context, Letters& letters);
   void tell_opened(NodeId member, Letters& letters);
 
-  // ---- of rooms (home_of_rooms.cc)
+  // ---- of rooms and stores (home_of_rooms.cc)
+
+  [[nodiscard]] bool serves(const Terms& wishes_for) const;
+  void want(NodeId from, const Terms& wishes_for);
+  void count_seats(const Context& context);
+
+  // ---- of rooms
 
   void take_room(NodeId from, const Note& note);
-  [[nodiscard]] bool serves(const RoomTerms& wishes_for) const;
-  void want(NodeId from, const RoomTerms& wishes_for);
-  void furnish(const Context& context, Letters& letters);
+  void furnish(Letters& letters);
   void keep_visit_for_the_dead(const Context& context);
   void tell_managers(const Context& context, Letters& letters);
+
+  // ---- of stores (home_of_stores.cc)
+
+  void take_store(NodeId from, const Note& note);
+  [[nodiscard]] bool fits(const Group& type) const;
+  [[nodiscard]] Group settled(const Group& wish, const Groups& known) const;
+  void stock(Letters& letters);
+  void refuse_unknown(NodeId from, Terms& wishes_for, Letters& letters) const;
 };
 
 }  // namespace turno::cluster

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/resources.h"
 #include "core/holding.h"
 #include "core/node_id.h"
 #include "core/setup.h"
@@ -19,30 +20,20 @@ namespace turno::cluster {
 
 using Instance = std::uint64_t;  // one run of the algorithm, counted by the home from 1; 0 is none
 
-inline constexpr std::size_t longest_name = 512;       // of a thing, in bytes
-inline constexpr std::uint32_t most_permits = 65'535;  // of one semaphore
-inline constexpr std::size_t most_groups = 64;         // of one room, of which somebody is or waits
-inline constexpr std::uint32_t most_seats = 256;       // of one member's users in one room
+inline constexpr std::size_t longest_name = 512;        // of a thing, in bytes
+inline constexpr std::uint32_t most_permits = 65'535;   // of one semaphore
+inline constexpr std::size_t most_groups = most_types;  // of one room, used or waited for
+inline constexpr std::uint32_t most_seats = 256;        // of one member's users in one thing
 
-// A group of a room. What an instance calls by its number, all others call by its name.
-struct Group {
-  std::string name;            // empty: nobody's, kept for members that died
-  std::uint32_t capacity = 0;  // how many may be inside; 0: nobody has said it
-
-  [[nodiscard]] bool shared() const { return capacity == RoomSetup::unlimited; }
-  [[nodiscard]] auto fields() const { return std::tie(name, capacity); }
-  bool operator==(const Group&) const = default;
-};
-
-// What is said of a room.
-struct RoomTerms {
-  std::vector<Group> groups{};  // report: of those inside; open: wanted; opened: all, by number
-  std::uint32_t seats = 0;      // report, open: wanted for the sender's users; opened: of a member
-  bool kept = false;  // opened: what the dead may have of a limited group nobody else gets
-  Fence fence{};      // report, opened: with which those who are inside have entered
+// What is said of a room, or of a store.
+struct Terms {
+  Groups groups{};          // report: of those inside; open: wanted; opened: all, by number
+  std::uint32_t seats = 0;  // report, open: wanted for the sender's users; opened: of a member
+  bool kept = false;        // opened: what the dead may have of a limited group nobody else gets
+  Fence fence{};            // report, opened: with which those who are inside have entered
 
   [[nodiscard]] auto fields() const { return std::tie(groups, seats, kept, fence); }
-  bool operator==(const RoomTerms&) const = default;
+  bool operator==(const Terms&) const = default;
 };
 
 struct Note {
@@ -61,7 +52,8 @@ struct Note {
     go,        // nobody is known to have it: ask as others do
     held,      // to the home: a user of mine has had it for a while
     freed,     // to the home: it has left, or does not try any more
-    unknown    // nobody has said how many permits there are; of a room: too many groups for these
+    unknown  // nobody has said how many permits (instances of these types) there are; or there are
+             // too many groups or types for these
   };
   static constexpr std::array<std::string_view, 15> kinds = {
       "protocol", "report", "open", "query", "opened", "gone",  "retire", "reported",
@@ -75,7 +67,7 @@ struct Note {
   bool clear = false;               // report: surely nobody that is gone had it
   // Of a semaphore, in report, open and opened: how many there are, as far as the sender knows.
   std::uint32_t permits = 0;
-  RoomTerms room{};
+  Terms terms{};  // of a room or a store
 
   bool operator==(const Note&) const = default;
 };
@@ -85,9 +77,9 @@ struct DeskMessage : Note {
   Inner inner{};  // protocol
 
   static constexpr std::array<std::string_view, 8> labels = {
-      "kind", "instance", "holdings", "count", "clear", "permits", "room", "inner"};
+      "kind", "instance", "holdings", "count", "clear", "permits", "terms", "inner"};
   [[nodiscard]] auto fields() const {
-    return std::tie(kind, instance, holdings, count, clear, permits, room, inner);
+    return std::tie(kind, instance, holdings, count, clear, permits, terms, inner);
   }
   bool operator==(const DeskMessage&) const = default;
 };

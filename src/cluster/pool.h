@@ -16,15 +16,15 @@
 #include <utility>
 
 #include "cluster/crowd.h"
-#include "cluster/part.h"
+#include "cluster/many.h"
 #include "cluster/turn.h"
 
 namespace turno::cluster {
 
 template <Protocol P>
 requires Divisible<P> && Withdrawable<P>
-struct Pool : Part<P, Pool<P>, PoolOutcome> {
-  using Base = Part<P, Pool<P>, PoolOutcome>;
+struct Pool : Many<P, Pool<P>> {
+  using Base = Many<P, Pool<P>>;
   using typename Base::Event;
   using typename Base::Kind;
   using typename Base::Message;
@@ -50,46 +50,6 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
   }
   bool operator==(const Pool&) const = default;
 
-  // The one door.
-  void step(const Context& context, const Event& event, Out& out) {
-    Step step{context, out};
-    switch (event.kind) {
-      case Event::Kind::ask:
-      case Event::Kind::attempt:
-        ask(step, event);
-        break;
-      case Event::Kind::leave:
-        leave(step, event.user, event.units);
-        break;
-      case Event::Kind::withdraw:
-        out.done = withdraw(step, event.user, event.spot);
-        break;
-      case Event::Kind::receive:
-        this->receive(step, event.from, *event.note);
-        this->deliver_orphans(step);
-        break;
-      case Event::Kind::adopt:
-        start_again(step, 0, this->begin_view(step, event));
-        break;
-      case Event::Kind::retire:
-        if (home.lives()) this->retire(step);
-        break;
-      case Event::Kind::delay_over:
-        home.clear = home.here;
-        if (crowd.find(the_dead) != nullptr) leave(step, the_dead, {});
-        break;
-      case Event::Kind::expire:
-        this->expire(step, event.timer);
-        break;
-      case Event::Kind::spoil:
-        this->spoil(step);
-        break;
-      default:
-        break;  // of locks only
-    }
-    use(step);
-  }
-
   // Nothing would be lost if this value were thrown away, and a new one made when it is needed.
   [[nodiscard]] bool idle(const Ledger& ledger, const Rules& rules = {}) const {
     return this->is_idle_part(ledger, rules) && crowd.is_idle();
@@ -97,6 +57,7 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
 
  private:
   friend Base;
+  friend typename Base::Base;
   using typename Base::Step;
   using Reason = Refusal::Reason;
 
@@ -117,7 +78,7 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
     return {};
   }
   void refuse(Step& step, UserId user, Reason reason) {
-    step.out.refused.push_back({user, reason});
+    step.out.refused.push_back({.user = user, .reason = reason});
   }
 
   // Asks for the first in line, unless that was done.
@@ -162,10 +123,13 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
     go_on(step);
   }
 
-  void leave(Step& step, UserId user, std::span<const std::uint32_t> some) {
-    const auto units = crowd.take(user, some);
-    step.out.done = !units.empty();
-    if (step.out.done) release(step, units);
+  bool leave(Step& step, const Event& event) {
+    const auto units = crowd.take(event.user, event.units);
+    if (!units.empty()) release(step, units);
+    return !units.empty();
+  }
+  void end_delay(Step& step) {
+    if (crowd.find(the_dead) != nullptr) leave(step, {.user = the_dead});
   }
   // If there is no instance, the next one is told by the home what was held when this member
   // reported, and it is released then.
@@ -176,9 +140,10 @@ struct Pool : Part<P, Pool<P>, PoolOutcome> {
     this->perform(step, inner);
   }
 
-  bool withdraw(Step& step, UserId user, Line::Spot spot) {
+  bool withdraw(Step& step, const Event& event) {
+    const auto user = event.user;
     const bool first = crowd.asked && crowd.line.first() == user;
-    if (!crowd.line.erase(user, spot)) return false;
+    if (!crowd.line.erase(user, event.spot)) return false;
     if (!first) return true;
     crowd.asked = false;
     if (step.context.without(Without::giving_back)) return true;

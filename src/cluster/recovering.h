@@ -21,6 +21,7 @@
 #include "cluster/desk.h"
 #include "cluster/pool.h"
 #include "cluster/room.h"
+#include "cluster/store.h"
 #include "core/protocol.h"
 
 namespace turno::cluster {
@@ -49,6 +50,10 @@ template <Protocol P>
 requires(P::info.primitive == Primitive::room) struct DeskFor<P> {
   using Type = Room<P>;
 };
+template <Protocol P>
+requires(P::info.primitive == Primitive::reservation) struct DeskFor<P> {
+  using Type = Store<P>;
+};
 
 template <Protocol P>
 struct Recovering {
@@ -56,7 +61,9 @@ struct Recovering {
   using Desk = typename DeskFor<P>::Type;
   static constexpr bool counted = P::info.primitive == Primitive::semaphore;
   static constexpr bool grouped = P::info.primitive == Primitive::room;
-  static constexpr bool many = counted || grouped;  // users of one member may be inside at once
+  static constexpr bool stored = P::info.primitive == Primitive::reservation;
+  static constexpr bool gathers = grouped || stored;  // each user by itself
+  static constexpr bool many = counted || gathers;    // users of one member may be inside at once
   static constexpr Info info = [] {
     auto info = P::info;
     info.ordered = false;  // users of one member may learn of their grants in any order
@@ -73,8 +80,8 @@ struct Recovering {
     Move move = Move::none;
     Fence fence{};  // of the user that moves
     static constexpr std::array<std::string_view, 11> labels = {
-        "kind", "instance", "holdings", "count", "clear", "permits",
-        "room", "inner",    "epoch",    "move",  "fence"};
+        "kind",  "instance", "holdings", "count", "clear", "permits",
+        "terms", "inner",    "epoch",    "move",  "fence"};
     [[nodiscard]] auto fields() const {
       return std::tuple_cat(DeskMessage::fields(), std::tie(epoch, move, fence));
     }
@@ -112,8 +119,8 @@ struct Recovering {
   Fence moved;               // the fence of that user
   bool moved_left = false;   // that user has left
   NodeId testator;           // the member from which a user moved here; also in the dead
-  // A semaphore, a room: users that a step let in or refused beside the first, and that do not know
-  // it yet.
+  // A semaphore, a room, a store: users that a step let in or refused beside the first, and that do
+  // not know it yet.
   struct Verdict {
     std::uint32_t user = 0;
     boost::container::small_vector<Unit, 2> units;  // none: it is refused
@@ -167,8 +174,12 @@ struct Recovering {
     for (const auto& guest : std::vector(desk.guests))
       if (guest.user != the_dead) step({.kind = EventKind::leave, .user = guest.user}, out);
   }
+  void release(Out& out) requires stored {
+    for (const auto& holder : std::vector(desk.holders))
+      if (holder.user != the_dead) step({.kind = EventKind::leave, .user = holder.user}, out);
+  }
   // One of several that are inside.
-  void let_go(std::uint32_t user, Out& out) requires grouped {
+  void let_go(std::uint32_t user, Out& out) requires gathers {
     if (!present()) return;  // cut off
     step({.kind = EventKind::leave, .user = UserId{user} + 1}, out);
   }
@@ -184,6 +195,22 @@ struct Recovering {
   }
   static std::string group_name(std::uint32_t group) {
     return std::string(1, static_cast<char>('a' + group));
+  }
+  // All say how many instances there are of what they want.
+  void ask(std::uint32_t user, Demand demand, Out& out) requires stored {
+    const auto types = types_there();
+    std::vector<Claim> claims;
+    for (const auto& need : demand.needs)
+      claims.push_back({types[need.type].name, need.count, types[need.type].capacity});
+    step({.kind = EventKind::ask, .user = UserId{user} + 1, .claims = claims}, out);
+  }
+  [[nodiscard]] Groups types_there() const {
+    Groups types;
+    for (const auto type : setup->resources.type_of) {
+      if (type >= types.size()) types.push_back({group_name(type)});
+      ++types[type].capacity;
+    }
+    return types;
   }
   // Each user of what it has among these.
   void release(std::span<const std::uint32_t> units, Out& out) requires counted {
@@ -489,8 +516,12 @@ struct Recovering {
   }
   // One at once, and the others whenever they come to hear it.
   void tell_users(const typename Desk::Out& inner, Out& out) requires many {
-    for (const auto& admission : inner.admitted)
-      verdicts.push_back({static_cast<std::uint32_t>(admission.user - 1), admission.units});
+    for (const auto& admission : inner.admitted) {
+      auto& verdict =
+          verdicts.emplace_back(static_cast<std::uint32_t>(admission.user - 1), admission.units);
+      for (const auto& resource : admission.resources)
+        verdict.units.push_back({*number_through(types_there(), resource), resource.fence});
+    }
     for (const auto& refusal : inner.refused)
       verdicts.push_back({static_cast<std::uint32_t>(refusal.user - 1), {}});
     if (verdicts.empty() || out.granted() || out.refused()) return;

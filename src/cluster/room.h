@@ -25,29 +25,24 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/part.h"
-#include "cluster/seated.h"
+#include "cluster/many_seats.h"
 
 namespace turno::cluster {
 
 template <Protocol P>
 requires Withdrawable<P>
-struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
-  using Base = Part<Seated<P>, Room<P>, PoolOutcome>;
-  using Base::base, Base::home, Base::instance, Base::last, Base::node, Base::orphans, Base::phase;
+struct Room : ManySeats<P, Room<P>> {
+  using Base = ManySeats<P, Room<P>>;
+  using Base::base, Base::home, Base::instance, Base::last, Base::node, Base::orphans, Base::phase,
+      Base::terms, Base::outgrown, Base::no_seat;
   using typename Base::Event;
+  using typename Base::Granted;
   using typename Base::Kind;
   using typename Base::Message;
   using typename Base::Out;
   using typename Base::Phase;
   using typename Base::Without;
-  using Granted = std::vector<typename Seated<P>::Given>;
 
-  // What the home says to others is sent before its own member answers, perhaps by asking for more:
-  // otherwise the end of an instance would be told before its birth.
-  static constexpr bool others_first = true;
-
-  static constexpr std::uint32_t no_seat = ~std::uint32_t{0};
   // Who waits for what, and with which seat.
   struct Wish {
     UserId user = no_user;
@@ -67,9 +62,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   std::vector<Guest> guests;
   Group group;                // of the guests
   Fence fence;                // with which the last came in
-  RoomTerms terms;            // of the instance
   std::vector<UserId> first;  // of each seat: who came in first, while it is inside
-  bool outgrown = false;      // the home was told that the instance is not enough
 
   static constexpr std::array<std::string_view, 14> labels = {
       "line",  "guests",   "group", "fence", "terms", "first", "outgrown",
@@ -80,44 +73,6 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   }
   bool operator==(const Room&) const = default;
 
-  // The one door.
-  void step(const Context& context, const Event& event, Out& out) {
-    Step step{context, out};
-    switch (event.kind) {
-      case Event::Kind::ask:
-      case Event::Kind::attempt:
-        ask(step, event);
-        break;
-      case Event::Kind::leave:
-        out.done = leave(step, event.user);
-        break;
-      case Event::Kind::withdraw:
-        out.done = withdraw(step, event.user);
-        break;
-      case Event::Kind::receive:
-        this->receive(step, event.from, *event.note);
-        this->deliver_orphans(step);
-        break;
-      case Event::Kind::adopt:
-        start_again(step, 0, this->begin_view(step, event));
-        break;
-      case Event::Kind::retire:
-        if (home.lives()) this->retire(step);
-        break;
-      case Event::Kind::delay_over:
-        end_delay(step);
-        break;
-      case Event::Kind::expire:
-        break;  // its algorithms have no timers
-      case Event::Kind::spoil:
-        this->spoil(step);
-        break;
-      default:
-        break;  // of locks only
-    }
-    use(step);
-  }
-
   // Nothing would be lost if this value were thrown away, and a new one made when it is needed.
   [[nodiscard]] bool idle(const Ledger& ledger, const Rules& rules = {}) const {
     return this->is_idle_part(ledger, rules) && line.empty() && guests.empty();
@@ -125,6 +80,8 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
 
  private:
   friend Base;
+  friend typename Base::Base;
+  friend typename Base::Base::Base;
   using typename Base::Step;
   using Reason = Refusal::Reason;
 
@@ -139,7 +96,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   void go_on(Step& step) {
     if (phase == Phase::closed && !line.empty()) {
       phase = Phase::asked;
-      return tell_wishes(step, seats_wanted());
+      return this->tell_wishes(step, seats_wanted());
     }
     if (phase != Phase::open) return;
     bool unknown = false, crowded = false;
@@ -149,7 +106,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
         ++i;
         continue;
       }
-      const auto number = number_of(wish.group.name);
+      const auto number = this->number_of(wish.group.name);
       if (!number) {
         unknown = true;
         ++i;
@@ -171,30 +128,17 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
       i = 0;  // who was let in stands in line no more
       if (crowded) break;
     }
-    if ((unknown || crowded) && !outgrown && phase == Phase::open) outgrow(step, crowded);
+    if ((unknown || crowded) && !outgrown && phase == Phase::open) this->outgrow(step, crowded);
   }
 
-  // What it has is not enough: the home is to begin again.
-  void outgrow(Step& step, bool crowded) {
-    if (crowded && terms.seats >= most_seats) crowded = false;
-    const bool unknown = std::any_of(line.begin(), line.end(), [&](const Wish& wish) {
-      return wish.seat == no_seat && !number_of(wish.group.name);
+  // What those want who have no place in the instance.
+  [[nodiscard]] bool lacks_group() const {
+    return std::any_of(line.begin(), line.end(), [&](const Wish& wish) {
+      return wish.seat == no_seat && !this->number_of(wish.group.name);
     });
-    if (!crowded && !unknown) return;
-    outgrown = true;
-    tell_wishes(step, crowded ? std::max(seats_wanted(), terms.seats + 1) : seats_wanted());
   }
-  void tell_wishes(Step& step, std::uint32_t seats) {
-    Note wishes{.kind = Kind::open};
-    wishes.room.seats = std::min(seats, most_seats);
-    for (const auto& wish : line) {
-      const bool said =
-          std::any_of(wishes.room.groups.begin(), wishes.room.groups.end(),
-                      [&](const Group& other) { return other.name == wish.group.name; });
-      if (!said) wishes.room.groups.push_back(wish.group);
-      if (wishes.room.groups.size() == most_groups) break;
-    }
-    this->tell_home(step, wishes);
+  void add_wanted(Groups& wanted) const {
+    for (const auto& wish : line) Base::add_wanted(wanted, wish.group);
   }
 
   // As far as this member knows: its guests keep theirs, and those of a group share one.
@@ -212,12 +156,6 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   }
   [[nodiscard]] std::size_t guests_seats() const {
     return group.shared() ? std::min<std::size_t>(1, guests.size()) : guests.size();
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> number_of(const std::string& name) const {
-    for (std::uint32_t i = 0; i < terms.groups.size(); ++i)
-      if (terms.groups[i].name == name) return i;
-    return {};
   }
 
   // The first that came in with some seat is still inside.
@@ -241,33 +179,15 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
   }
   // False: none is free.
   bool take_seat(Step& step, std::size_t place, std::uint32_t number) {
-    std::vector<bool> taken(terms.seats);
-    for (const auto& wish : line)
-      if (wish.seat != no_seat) taken[wish.seat] = true;
-    for (const auto& guest : guests) taken[guest.seat] = true;
-    const auto free = std::find(taken.begin(), taken.end(), false);
-    if (free == taken.end()) return false;
-    const auto seat = static_cast<std::uint32_t>(free - taken.begin());
-    line[place].seat = seat;
-    act(step, [&](auto& inner) { node.request(seat, {.group = number}, inner); });
+    const auto seat = this->free_seat(line, guests);
+    if (!seat) return false;
+    line[place].seat = *seat;
+    this->act(step, [&](auto& inner) { node.request(*seat, {.group = number}, inner); });
     return true;
   }
 
-  // What one does to the algorithm. What peers have said before may make it impossible.
-  template <class Call>
-  void act(Step& step, const Call& call) {
-    typename Seated<P>::Out inner;
-    try {
-      const PeerInput guard;
-      call(inner);
-    } catch (const Impossible&) {
-      return this->spoil(step);
-    }
-    this->perform(step, inner);
-  }
-
   void refuse(Step& step, std::size_t place, Reason reason) {
-    step.out.refused.push_back({line[place].user, reason});
+    step.out.refused.push_back({.user = line[place].user, .reason = reason});
     line.erase(line.begin() + static_cast<std::ptrdiff_t>(place));
   }
   void let_in(Step& step, std::size_t place) {
@@ -302,7 +222,8 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
 
   // If there is no instance, the next one is told by the home how many were inside when this member
   // reported, and the seat is left then.
-  bool leave(Step& step, UserId user) {
+  bool leave(Step& step, const Event& event) {
+    const auto user = event.user;
     const auto found = std::find_if(guests.begin(), guests.end(),
                                     [&](const Guest& guest) { return guest.user == user; });
     if (found == guests.end()) return false;
@@ -316,13 +237,13 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     if (first[seat] == user) first[seat] = no_user;
     if (std::none_of(guests.begin(), guests.end(),
                      [&](const Guest& guest) { return guest.seat == seat; }))
-      act(step, [&](auto& inner) { node.release(seat, inner); });
+      this->act(step, [&](auto& inner) { node.release(seat, inner); });
     return true;
   }
 
-  bool withdraw(Step& step, UserId user) {
-    const auto found =
-        std::find_if(line.begin(), line.end(), [&](const Wish& wish) { return wish.user == user; });
+  bool withdraw(Step& step, const Event& event) {
+    const auto found = std::find_if(line.begin(), line.end(),
+                                    [&](const Wish& wish) { return wish.user == event.user; });
     if (found == line.end()) return false;
     const auto seat = found->seat;
     line.erase(found);
@@ -330,7 +251,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
         std::any_of(line.begin(), line.end(), [&](const Wish& wish) { return wish.seat == seat; });
     if (phase == Phase::open && seat != no_seat && !used &&
         !step.context.without(Without::giving_back))
-      act(step, [&](auto& inner) { node.withdraw(seat, inner); });
+      this->act(step, [&](auto& inner) { node.withdraw(seat, inner); });
     return true;
   }
 
@@ -362,14 +283,14 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     Note report{.kind = Kind::report, .instance = inquiry, .count = last};
     report.clear = clear && step.context.ledger->delayed;
     report.holdings.resize(guests_seats(), {.seat = step.context.self});
-    if (!guests.empty()) report.room.groups.push_back(group);
-    report.room.seats = seats_wanted();
-    report.room.fence = fence;
+    if (!guests.empty()) report.terms.groups.push_back(group);
+    report.terms.seats = seats_wanted();
+    report.terms.fence = fence;
     phase = guests.empty() && line.empty() ? Phase::closed : Phase::asked;
     this->drop_part();
     // Before the report, which may be the last that the home waits for: what is wished for after
     // the birth of an instance ends it again, and with three members that could go on for ever.
-    if (!line.empty()) tell_wishes(step, seats_wanted());
+    if (!line.empty()) this->tell_wishes(step, seats_wanted());
     this->tell_report(step, report);
   }
   void drop_guest(UserId user) {
@@ -385,11 +306,11 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     phase = Phase::open;
     instance = note.instance;
     base = note.count;
-    terms = note.room;
+    terms = note.terms;
     first.assign(terms.seats, no_user);
     std::vector<Holding> holdings;
-    const auto seating = seating_of(step);
-    const auto mine = seat_holdings(seating, note, step.context.self, holdings);
+    const auto seating = this->seating_of(step, terms.groups.size());
+    const auto mine = this->seat_holdings(seating, note, step.context.self, holdings);
     const bool keeps = home.keeps_for_the_dead();
     // Nobody else can be where this member's users are.
     const auto needed = guests_seats() + (keeps ? 1 : 0);
@@ -400,30 +321,8 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     sit_down(step, *mine, keeps);
     go_on(step);
   }
-  [[nodiscard]] Seating seating_of(const Step& step) const {
-    return {.roles = static_cast<std::uint32_t>(terms.groups.size()),
-            .members = static_cast<std::uint32_t>(step.context.setup->size()),
-            .seats = terms.seats,
-            .home = step.context.home};
-  }
-  // Who is inside has the first seats of its member; all are of the first group. How many they are
-  // of this one; nothing: they cannot be.
-  static std::optional<std::size_t> seat_holdings(const Seating& seating, const Note& note,
-                                                  NodeId self, std::vector<Holding>& holdings) {
-    if (seating.seats == 0) return {};
-    std::vector<std::uint32_t> seated(seating.members);
-    for (const auto& holding : note.holdings) {
-      if (holding.seat.index() >= seated.size()) return {};
-      const auto seat = seated[holding.seat.index()]++;
-      if (seat >= seating.seats) return {};
-      holdings.push_back({.seat = seating.user_seat(holding.seat, seat)});
-    }
-    return seated[self.index()];
-  }
   [[nodiscard]] Setup setup_of(const Step& step, const Seating& seating, std::size_t inside) const {
-    Setup setup = *step.context.setup;
-    setup.configure<Seating>() = seating;
-    setup.father.assign(seating.size(), NodeId{0});
+    auto setup = this->setup_of_seats(step, seating);
     setup.quorums = step.context.quorums(seating.roles);
     setup.room.groups = seating.roles;
     setup.room.capacity.clear();
@@ -444,12 +343,11 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     }
     if (step.context.without(Without::leaving_between)) return;
     for (auto seat = needed; seat < others; ++seat)
-      act(step, [&](auto& inner) { node.release(seat, inner); });
+      this->act(step, [&](auto& inner) { node.release(seat, inner); });
   }
 
   // At the home: nobody uses what the dead may have had any more.
   void end_delay(Step& step) {
-    home.clear = home.here;
     const bool kept = std::any_of(guests.begin(), guests.end(),
                                   [](const Guest& guest) { return guest.user == the_dead; });
     if (kept && home.lives()) this->retire(step);
@@ -460,7 +358,7 @@ struct Room : Part<Seated<P>, Room<P>, PoolOutcome> {
     for (std::size_t i = 0; i < line.size();) {
       const bool meant =
           line[i].seat == no_seat &&
-          std::any_of(note.room.groups.begin(), note.room.groups.end(),
+          std::any_of(note.terms.groups.begin(), note.terms.groups.end(),
                       [&](const Group& each) { return each.name == line[i].group.name; });
       meant ? refuse(step, i, Reason::too_many) : void(++i);
     }

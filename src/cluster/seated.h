@@ -2,9 +2,9 @@
 // participant, whose messages say between which seats they are; those between seats of one member
 // are calls.
 //
-// First come the seats that are roles (the managers of a room's groups), placed on the members one
-// after the other, beginning at the home; then each member has the same number of seats for its
-// users.
+// First come the seats that are roles (the managers of a room's groups, the coordinator of a
+// store), placed on the members one after the other, beginning at the home; then each member has
+// the same number of seats for its users.
 #pragma once
 
 #include <algorithm>
@@ -154,6 +154,7 @@ struct Seated {
     TURNO_ASSERT(place < seats.size());
     Effects<typename P::Message> effects;
     call(seats[place], effects);
+    TURNO_ASSERT(effects.alarms().empty());  // its algorithms have no timers, or no use for them
     const auto from = seat_at(place);
     effects.for_each_send(NodeId{from}, seating.size(),
                           [&](NodeId to, const typename P::Message& sent) {

@@ -68,26 +68,26 @@ struct Route {
   bool count = false;     // a count,
   bool clear = false;     // a flag,
   bool permits = false;   // how many permits there are,
-  bool room = false;      // and, of a room, what is said of it
+  bool terms = false;     // and, of a room or a store, what is said of it
 };
 
 // In the order of Note::Kind.
 inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
-    {},                                                                          // protocol
-    {Route::Way::to_home, true, true, true, true, true, true},                   // report
-    {.way = Route::Way::to_home, .named = true, .permits = true, .room = true},  // open
-    {Route::Way::to_home},                                                       // query
-    {Route::Way::from_home, true, true, true, false, true, true},                // opened
-    {Route::Way::from_home},                                                     // gone
-    {Route::Way::from_home},                                                     // retire
-    {Route::Way::to_home},                                                       // reported
-    {Route::Way::to_home},                                                       // spoilt
-    {Route::Way::to_home, true},                                                 // probe
-    {Route::Way::from_home, true},                                               // busy
-    {Route::Way::from_home},                                                     // go
-    {Route::Way::to_home},                                                       // held
-    {Route::Way::to_home},                                                       // freed
-    {.way = Route::Way::from_home, .named = true, .room = true},                 // unknown
+    {},                                                                           // protocol
+    {Route::Way::to_home, true, true, true, true, true, true},                    // report
+    {.way = Route::Way::to_home, .named = true, .permits = true, .terms = true},  // open
+    {Route::Way::to_home},                                                        // query
+    {Route::Way::from_home, true, true, true, false, true, true},                 // opened
+    {Route::Way::from_home},                                                      // gone
+    {Route::Way::from_home},                                                      // retire
+    {Route::Way::to_home},                                                        // reported
+    {Route::Way::to_home},                                                        // spoilt
+    {Route::Way::to_home, true},                                                  // probe
+    {Route::Way::from_home, true},                                                // busy
+    {Route::Way::from_home},                                                      // go
+    {Route::Way::to_home},                                                        // held
+    {Route::Way::to_home},                                                        // freed
+    {.way = Route::Way::from_home, .named = true, .terms = true},                 // unknown
 }};
 [[nodiscard]] inline const Route& route_of(NoteKind kind) {
   return routes[static_cast<std::size_t>(kind)];
@@ -112,31 +112,31 @@ concept BetweenSeats = requires(const Inner& inner) {
   inner.to_seat;
 };
 
-inline void encode_room(wire::Writer& out, const cluster::RoomTerms& room) {
-  out.varint(room.groups.size());
-  for (const auto& group : room.groups) {
+inline void encode_terms(wire::Writer& out, const cluster::Terms& terms) {
+  out.varint(terms.groups.size());
+  for (const auto& group : terms.groups) {
     out.bytes(group.name);
     out.varint(group.capacity);
   }
-  out.varint(room.seats);
-  wire::encode(out, room.kept);
-  out.varint(room.fence.value);
+  out.varint(terms.seats);
+  wire::encode(out, terms.kept);
+  out.varint(terms.fence.value);
 }
 // One group more than there may be is nobody's, for the dead.
-[[nodiscard]] inline bool decode_room(wire::Reader& in, cluster::RoomTerms& room) {
+[[nodiscard]] inline bool decode_terms(wire::Reader& in, cluster::Terms& terms) {
   const auto groups = in.varint();
   if (groups > cluster::most_groups + 1) return false;
   for (std::uint64_t i = 0; i < groups && in.ok(); ++i) {
     const auto name = in.bytes();
     const auto capacity = in.varint();
     if (name.size() > cluster::longest_name || capacity > RoomSetup::unlimited) return false;
-    room.groups.push_back({std::string(name), static_cast<std::uint32_t>(capacity)});
+    terms.groups.push_back({std::string(name), static_cast<std::uint32_t>(capacity)});
   }
   const auto seats = in.varint();
   if (seats > 2 * cluster::most_seats) return false;
-  room.seats = static_cast<std::uint32_t>(seats);
-  if (!wire::decode(in, room.kept, {})) return false;
-  room.fence = Fence{in.varint()};
+  terms.seats = static_cast<std::uint32_t>(seats);
+  if (!wire::decode(in, terms.kept, {})) return false;
+  terms.fence = Fence{in.varint()};
   return in.ok();
 }
 
@@ -151,7 +151,7 @@ void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage
   if (route.clear) wire::encode(out, message.clear);
   if (route.permits) out.varint(message.permits);
   if constexpr (BetweenSeats<Inner>)
-    if (route.room) encode_room(out, message.room);
+    if (route.terms) encode_terms(out, message.terms);
 }
 
 // What is behind the name, if there is one. False: no such message.
@@ -173,7 +173,7 @@ template <class Inner>
     message.permits = static_cast<std::uint32_t>(permits);
   }
   if constexpr (BetweenSeats<Inner>)
-    if (route.room && !decode_room(in, message.room)) return false;
+    if (route.terms && !decode_terms(in, message.terms)) return false;
   if (message.count >= most_count || !in.ok() || in.remaining() != 0) return false;
   for (const auto& holding : message.holdings) {
     if (holding.seat.index() >= limits.nodes) return false;

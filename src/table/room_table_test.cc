@@ -133,12 +133,12 @@ TEST_F(RoomTableTest, RandomFramesOfRoomsBreakNothing) {
           {.seat = NodeId{any(3)}, .group = static_cast<std::uint32_t>(any(3))});
     message.count = any(50) == 0 ? random() >> any(64) : any(100);
     for (auto groups = any(4); groups > 0; --groups)
-      message.room.groups.push_back(
+      message.terms.groups.push_back(
           {any(6) == 0 ? "" : std::string(1, static_cast<char>('a' + any(3))),
            static_cast<std::uint32_t>(any(3))});
-    message.room.seats = static_cast<std::uint32_t>(any(6));
-    message.room.kept = any(4) == 0;
-    message.room.fence = Fence{any(3) == 0 ? random() : 0};
+    message.terms.seats = static_cast<std::uint32_t>(any(6));
+    message.terms.kept = any(4) == 0;
+    message.terms.fence = Fence{any(3) == 0 ? random() : 0};
     auto& inner = message.inner;
     inner.kind = static_cast<protocols::QuorumGroup::Kind>(any(SeatMessage::kinds.size()));
     inner.session = static_cast<std::uint32_t>(any(4));
