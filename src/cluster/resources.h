@@ -16,7 +16,7 @@
 namespace turno::cluster {
 
 inline constexpr std::size_t most_types = 64;          // of one store
-inline constexpr std::uint32_t most_instances = 4096;  // of one store, of all types together
+inline constexpr std::uint32_t most_instances = 1024;  // of one store, of all types together
 
 // What several users may have at once, so many of them: a group of a room, or a type of a store
 // with its instances. What a run of the algorithm calls by its number, all others call by its name.

@@ -114,6 +114,8 @@ struct Seated {
     TURNO_ASSERT(message.to_seat < seating.size() && message.from_seat < seating.size());
     TURNO_ASSERT(seating.member_of(message.to_seat) == self);
     TURNO_ASSERT(seating.member_of(message.from_seat) == from);
+    if constexpr (requires { P::possible(*setup, message); })
+      TURNO_ASSERT(P::possible(*setup, message));
     deliver(message, out);
   }
 

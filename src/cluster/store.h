@@ -315,7 +315,9 @@ struct Store : ManySeats<P, Store<P>> {
   }
 
   void opened(Step& step, const Note& note) {
-    if (phase == Phase::open || phase == Phase::broken) return;  // asked twice, told twice
+    // Told twice: it goes on, although more was asked for. What there is not was refused.
+    if (phase == Phase::open && note.instance == instance) outgrown = false;
+    if (phase == Phase::open || phase == Phase::broken) return;
     if (step.context.at_home() && note.instance != home.instance) return;  // ended meanwhile
     phase = Phase::open;
     instance = note.instance;

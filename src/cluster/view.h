@@ -65,7 +65,8 @@ struct View {
   std::vector<Member> members;  // in the order of joining; NodeIds are positions in it
 
   // Of the whole cluster, fixed by the first member.
-  std::string algorithm;
+  std::string algorithm;   // of locks
+  std::string allocator;   // of reservations
   std::uint32_t wire = 0;  // the version of what members say to each other
   std::uint64_t key = 0;   // what peers must present
   std::int64_t lock_delay_ms = 0;

@@ -165,11 +165,15 @@ tl::expected<void, std::string> Daemon::listen_on_path() {
 tl::expected<void, std::string> Daemon::join() {
   const registry::Settings wanted{.algorithm = settings_.algorithm,
                                   .fallback_algorithm = std::string(default_algorithm),
+                                  .allocator = settings_.allocator,
+                                  .fallback_allocator = std::string(default_allocator),
                                   .wire = wire::version,
                                   .lock_delay_ms = settings_.lock_delay.count(),
                                   .idle_ms = settings_.idle.count()};
   if (!wanted.algorithm.empty() && settings_.make_engine(wanted.algorithm) == nullptr)
     return tl::unexpected("there is no lock algorithm '" + wanted.algorithm + "'");
+  if (!wanted.allocator.empty() && table::make_store_engine(wanted.allocator) == nullptr)
+    return tl::unexpected("there is no algorithm of reservations '" + wanted.allocator + "'");
   const auto view = registry_.join(self_, wanted);
   if (!view) return tl::unexpected(view.error().message);
   joined_ = true;
@@ -177,7 +181,12 @@ tl::expected<void, std::string> Daemon::join() {
   if (engine == nullptr)
     return tl::unexpected("the cluster uses the algorithm '" + view->algorithm +
                           "', which this node does not have");
+  auto store_engine = table::make_store_engine(view->allocator);
+  if (store_engine == nullptr)
+    return tl::unexpected("the cluster reserves by the algorithm '" + view->allocator +
+                          "', which this node does not have");
   settings_.algorithm = view->algorithm;
+  settings_.allocator = view->allocator;
   settings_.lock_delay = std::chrono::milliseconds(view->lock_delay_ms);
   settings_.idle = std::chrono::milliseconds(view->idle_ms);
   locks_ = std::make_unique<LockTable>(std::move(engine),
@@ -199,6 +208,9 @@ tl::expected<void, std::string> Daemon::join() {
   rooms_ = std::make_unique<PoolTable>(
       table::make_room_engine(), PoolTable::Options{.rules = settings_.rules}, lost_,
       [this](Clock::time_point at) { wake(at); }, table::Thing::room);
+  stores_ = std::make_unique<PoolTable>(
+      std::move(store_engine), PoolTable::Options{.rules = settings_.rules}, lost_,
+      [this](Clock::time_point at) { wake(at); }, table::Thing::store);
   peers_->introduce({.id = self_.id, .key = view->key});
   adopt(*view);
   keeper_ = std::make_unique<Keeper>(

@@ -36,6 +36,7 @@ struct Settings {
   std::filesystem::path directory;  // of the registry
   std::string name;                 // of the node; empty: "node-" and its process
   std::string algorithm;            // empty: the cluster's, or the default
+  std::string allocator;            // the same for reservations
   std::string peer_address = "127.0.0.1:0";
   std::string client_address;  // these three: empty is none
   std::string client_socket;   // a path, in a directory that exists or is made for this user
@@ -51,12 +52,13 @@ struct Settings {
   // For tests: of frames to a peer; how desks behave; wrong versions of the algorithm.
   std::map<std::string, std::chrono::milliseconds> spacing;
   cluster::Rules rules{};
-  std::uint8_t departure = 0, semaphore_departure = 0;
+  std::uint8_t departure = 0, semaphore_departure = 0;  // of locks, of semaphores
   std::unique_ptr<table::LockEngine> (*make_engine)(std::string_view algorithm) =
       table::make_engine;
 };
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";
+inline constexpr std::string_view default_allocator = "central-allocator";
 
 using port::Findings;
 using port::NodeSighting;
@@ -89,6 +91,7 @@ class Daemon final : public port::Host {
   [[nodiscard]] PoolTable& semaphores() override { return *semaphores_; }
   [[nodiscard]] ElectionTable& elections() override { return *elections_; }
   [[nodiscard]] PoolTable& rooms() override { return *rooms_; }
+  [[nodiscard]] PoolTable& stores() override { return *stores_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cluster::Member& self() const override { return self_; }
   [[nodiscard]] std::uint64_t next_session() override { return ++sessions_; }
@@ -106,6 +109,7 @@ class Daemon final : public port::Host {
   // Why the node had to give up, if it had to: then run() ends.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   [[nodiscard]] const std::string& algorithm() const override { return settings_.algorithm; }
+  [[nodiscard]] const std::string& allocator() const override { return settings_.allocator; }
   [[nodiscard]] std::chrono::milliseconds lock_delay() const override {
     return settings_.lock_delay;
   }
@@ -188,7 +192,7 @@ class Daemon final : public port::Host {
   void give_up(const std::string& reason);
   // In the order of table::Thing.
   [[nodiscard]] std::array<table::Table*, table::thing_names.size()> tables() const {
-    return {locks_.get(), semaphores_.get(), elections_.get(), rooms_.get()};
+    return {locks_.get(), semaphores_.get(), elections_.get(), rooms_.get(), stores_.get()};
   }
 
   Settings settings_;
@@ -202,7 +206,7 @@ class Daemon final : public port::Host {
   cluster::View view_;
   std::unique_ptr<net::Peers> peers_;
   std::unique_ptr<LockTable> locks_;
-  std::unique_ptr<PoolTable> semaphores_, rooms_;
+  std::unique_ptr<PoolTable> semaphores_, rooms_, stores_;
   std::unique_ptr<ElectionTable> elections_;
   Leaders leaders_;
   std::map<std::uint64_t, Observer> observers_;

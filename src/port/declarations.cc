@@ -14,13 +14,21 @@ std::string Declarations::wrong_with(std::string_view name) {
   return {};
 }
 
-const SemaphoreDeclaration* Declarations::semaphore(std::string_view name) const {
-  if (const auto exact = semaphores_.find(name); exact != semaphores_.end()) return &exact->second;
+template <class Declaration>
+const Declaration* Declarations::find(const ByName<Declaration>& all, std::string_view name) {
+  if (const auto exact = all.find(name); exact != all.end()) return &exact->second;
   for (auto size = name.size() + 1; size-- > 0;) {
-    const auto prefix = semaphores_.find(std::string(name.substr(0, size)) + "*");
-    if (prefix != semaphores_.end()) return &prefix->second;
+    const auto prefix = all.find(std::string(name.substr(0, size)) + "*");
+    if (prefix != all.end()) return &prefix->second;
   }
   return nullptr;
+}
+
+const SemaphoreDeclaration* Declarations::semaphore(std::string_view name) const {
+  return find(semaphores_, name);
+}
+const ResourceDeclaration* Declarations::resource(std::string_view name) const {
+  return find(resources_, name);
 }
 
 }  // namespace turno::port

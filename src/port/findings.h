@@ -14,7 +14,7 @@
 namespace turno::port {
 
 // The kind of thing that is called so, if several are: the first that somebody has or wants of
-// locks, semaphores and elections. Nothing: nobody was found.
+// locks, semaphores, elections, rooms and stores. Nothing: nobody was found.
 [[nodiscard]] std::optional<Thing> thing_found(const Findings& findings);
 // What is of that kind, and who waits for it.
 [[nodiscard]] Findings only(Findings findings, Thing thing);

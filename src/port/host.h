@@ -19,6 +19,8 @@
 
 namespace turno::port {
 
+using cluster::Claim;
+using cluster::Resource;
 using table::Clock;
 using table::ElectionTable;
 using table::Leaders;
@@ -69,6 +71,7 @@ class Host {
   [[nodiscard]] virtual PoolTable& semaphores() = 0;
   [[nodiscard]] virtual ElectionTable& elections() = 0;
   [[nodiscard]] virtual PoolTable& rooms() = 0;
+  [[nodiscard]] virtual PoolTable& stores() = 0;
   // Of things of which one session at a time has the whole. REQUIRES: !table::several_have(thing)
   [[nodiscard]] LockTable& locks_of(Thing thing) {
     if (thing == Thing::election) return elections();
@@ -76,6 +79,7 @@ class Host {
   }
   // Of the others.
   [[nodiscard]] PoolTable& pools(Thing thing) {
+    if (thing == Thing::store) return stores();
     return thing == Thing::semaphore ? semaphores() : rooms();
   }
   // What this node has been told of things before anybody uses them.
@@ -93,7 +97,8 @@ class Host {
   [[nodiscard]] virtual bool delayed() const = 0;
 
   // What the cluster's first member chose.
-  [[nodiscard]] virtual const std::string& algorithm() const = 0;
+  [[nodiscard]] virtual const std::string& algorithm() const = 0;  // of locks
+  [[nodiscard]] virtual const std::string& allocator() const = 0;  // of reservations
   [[nodiscard]] virtual std::chrono::milliseconds lock_delay() const = 0;
   [[nodiscard]] virtual std::chrono::milliseconds idle() const = 0;
 

@@ -36,7 +36,9 @@ using Expected = tl::expected<T, Error>;
 struct Settings {
   std::string algorithm;           // empty: whatever the cluster has
   std::string fallback_algorithm;  // taken if `algorithm` is empty and this is the first member
-  std::uint32_t wire = 0;          // the version of what it says to other members
+  std::string allocator;           // the same for reservations
+  std::string fallback_allocator;
+  std::uint32_t wire = 0;  // the version of what it says to other members
   std::int64_t lock_delay_ms = 0;
   std::int64_t idle_ms = 0;
 };

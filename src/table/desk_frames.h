@@ -2,6 +2,7 @@
 // is in it; encode and decode follow it side by side.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -18,12 +19,12 @@ namespace turno::table {
 using NoteKind = cluster::Note::Kind;
 
 // What a table has desks for. Each kind has names of its own.
-enum class Thing : std::uint8_t { lock, semaphore, election, room };
-inline constexpr std::array<std::string_view, 4> thing_names = {"lock", "semaphore", "election",
-                                                                "room"};
+enum class Thing : std::uint8_t { lock, semaphore, election, room, store };
+inline constexpr std::array<std::string_view, 5> thing_names = {"lock", "semaphore", "election",
+                                                                "room", "store"};
 // Several sessions may have some of it at once, or be in it.
 [[nodiscard]] constexpr bool several_have(Thing thing) {
-  return thing == Thing::semaphore || thing == Thing::room;
+  return thing == Thing::semaphore || thing == Thing::room || thing == Thing::store;
 }
 [[nodiscard]] inline std::string_view name(Thing thing) {
   return thing_names[static_cast<std::size_t>(thing)];
@@ -158,12 +159,14 @@ void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage
 template <class Inner>
 [[nodiscard]] bool decode(wire::Reader& in, cluster::DeskMessage<Inner>& message,
                           const wire::Limits& limits) {
-  if (message.kind == NoteKind::protocol)
-    return wire::decode(in, message.inner, limits) && in.remaining() == 0;
-  const auto& route = route_of(message.kind);
-  // Where members have several seats, each may have something.
+  // Where members have several seats, those are the algorithm's nodes, and each may have something.
   auto lists = limits;
-  if constexpr (BetweenSeats<Inner>) lists.nodes *= cluster::most_seats;
+  if constexpr (BetweenSeats<Inner>)
+    lists.nodes =
+        static_cast<std::uint32_t>(lists.nodes * cluster::most_seats + cluster::most_groups);
+  if (message.kind == NoteKind::protocol)
+    return wire::decode(in, message.inner, lists) && in.remaining() == 0;
+  const auto& route = route_of(message.kind);
   if (route.holdings && !wire::decode(in, message.holdings, lists)) return false;
   if (route.count) message.count = in.varint();
   if (route.clear && !wire::decode(in, message.clear, limits)) return false;
@@ -175,10 +178,12 @@ template <class Inner>
   if constexpr (BetweenSeats<Inner>)
     if (route.terms && !decode_terms(in, message.terms)) return false;
   if (message.count >= most_count || !in.ok() || in.remaining() != 0) return false;
+  const auto units =
+      std::max<std::uint64_t>(message.permits, count_instances(message.terms.groups));
   for (const auto& holding : message.holdings) {
     if (holding.seat.index() >= limits.nodes) return false;
     for (const auto unit : holding.units)
-      if (unit >= message.permits) return false;
+      if (unit >= units) return false;
   }
   return true;
 }

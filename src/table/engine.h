@@ -22,7 +22,7 @@ namespace turno::table {
 
 [[nodiscard]] inline Primitive primitive_of(Thing thing) {
   constexpr Primitive primitives[] = {Primitive::lock, Primitive::semaphore, Primitive::lock,
-                                      Primitive::room};
+                                      Primitive::room, Primitive::reservation};
   return primitives[static_cast<std::size_t>(thing)];
 }
 
@@ -110,7 +110,8 @@ class LockEngine : public Engine {
   [[nodiscard]] virtual const cluster::Turn& turn(const Entry& entry) const = 0;
 };
 
-// Of semaphores, or of rooms. Of a result it has what concerns no single user; the users are here.
+// Of semaphores, of rooms, or of stores. Of a result it has what concerns no single user; the users
+// are here.
 class PoolEngine : public Engine {
  public:
   // Of the last step.
@@ -119,8 +120,12 @@ class PoolEngine : public Engine {
 
   // Who waits, first come first.
   [[nodiscard]] virtual std::vector<cluster::UserId> line(const Entry& entry) const = 0;
-  // What the home keeps for members that died: permits of a semaphore. Nothing: it keeps nothing.
-  [[nodiscard]] virtual std::optional<cluster::Crowd::Units> kept(const Entry& entry) const = 0;
+  // What the home keeps for members that died. Nothing: it keeps nothing.
+  struct Kept {
+    cluster::Crowd::Units permits{};             // of a semaphore
+    std::vector<cluster::Resource> resources{};  // of a store
+  };
+  [[nodiscard]] virtual std::optional<Kept> kept(const Entry& entry) const = 0;
   // How many permits there are, or how many of a room's group may be inside; 0: this node has not
   // been told.
   [[nodiscard]] virtual std::uint32_t most(const Entry& entry, std::string_view group) const = 0;
@@ -135,5 +140,7 @@ class PoolEngine : public Engine {
 std::unique_ptr<LockEngine> make_engine(std::string_view algorithm);
 std::unique_ptr<PoolEngine> make_pool_engine();
 std::unique_ptr<PoolEngine> make_room_engine();
+// Nothing: there is no such algorithm of reservations.
+std::unique_ptr<PoolEngine> make_store_engine(std::string_view algorithm);
 
 }  // namespace turno::table

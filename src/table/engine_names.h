@@ -6,7 +6,9 @@
 
 namespace turno::table {
 
-// In the order of protocols/algorithms.list.
+// Of locks, in the order of protocols/algorithms.list.
 std::vector<std::string_view> engine_names();
+// Of reservations.
+std::vector<std::string_view> store_engine_names();
 
 }  // namespace turno::table

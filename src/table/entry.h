@@ -80,7 +80,7 @@ class Waiter {
   ~Waiter() = default;
 };
 
-// The same for permits of a semaphore, or for a room.
+// The same for permits of a semaphore, for a room, or for resources of a store.
 class PermitWaiter : public Waiter {
  public:
   using Waiter::Waiter;
@@ -88,11 +88,14 @@ class PermitWaiter : public Waiter {
   std::uint32_t count = 1;  // how many it wants
   // How many there are, or how many of its group may be inside, as it says; 0: it does not say.
   std::uint32_t permits = 0;
-  std::string group;  // of a room
+  std::string group;                   // of a room
+  std::vector<cluster::Claim> claims;  // of a store
   // When it is settled: what it got (the fence is that of each), or why it did not.
   boost::container::small_vector<std::uint32_t, 1> units;
   cluster::Refusal::Reason reason = cluster::Refusal::Reason::busy;
+  std::vector<cluster::Resource> resources{};
   std::uint32_t known_permits = 0;  // how many there are, or may be inside
+  std::string refused_type{};       // of a store: of which there are so many
 
   cluster::UserId number = cluster::no_user;  // what the desk knows it by
 
@@ -136,13 +139,14 @@ struct Entry : HomeHook, WatchHook {
   std::unique_ptr<Inheritance> inheritance;  // mostly none
 };
 
-// Who has permits of a semaphore by one grant, or is inside a room.
+// Who has permits of a semaphore or resources of a store by one grant, or is inside a room.
 struct PermitGrant {
   cluster::UserId number = cluster::no_user;
   const Owner* owner = nullptr;
   Fence fence;
   boost::container::small_vector<std::uint32_t, 1> units;  // of a room: none
   std::string group;
+  std::vector<cluster::Resource> resources;
   Clock::time_point since{};
 };
 

@@ -3,40 +3,11 @@
 #include "cluster/room.h"
 #include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/k_out_of_m.h"
-#include "table/engine_of.h"
+#include "table/crowd_engine.h"
 
 namespace turno::table {
 
 namespace {
-
-template <Protocol P, class DeskOfKind>
-class CrowdEngineOf : public CommonEngine<P, DeskOfKind, PoolEntry, PoolEngine> {
- protected:
-  using Common = CommonEngine<P, DeskOfKind, PoolEntry, PoolEngine>;
-
- public:
-  Engine::Result step(Entry& entry, Stage& stage, const cluster::DeskEvent& event) override {
-    typename Common::Out out;
-    auto& desk = Common::of(entry);
-    desk.step(stage.context(entry), event, out);
-    this->carry(entry, stage, out);
-    admitted_ = std::move(out.admitted);
-    refused_ = std::move(out.refused);
-    return {.spot = out.spot,
-            .done = out.done,
-            .spoilt = out.spoilt,
-            .instance = desk.part(),
-            .lives = desk.home.lives(),
-            .idle = desk.idle(stage.ledger, stage.rules)};
-  }
-
-  [[nodiscard]] std::span<const cluster::Admission> admitted() const override { return admitted_; }
-  [[nodiscard]] std::span<const cluster::Refusal> refused() const override { return refused_; }
-
- private:
-  std::vector<cluster::Admission> admitted_;
-  std::vector<cluster::Refusal> refused_;
-};
 
 template <Protocol P>
 class PoolEngineOf final : public CrowdEngineOf<P, cluster::Pool<P>> {
@@ -46,10 +17,10 @@ class PoolEngineOf final : public CrowdEngineOf<P, cluster::Pool<P>> {
     const auto& line = Common::of(entry).crowd.line;
     return {line.begin(), line.end()};
   }
-  [[nodiscard]] std::optional<cluster::Crowd::Units> kept(const Entry& entry) const override {
+  [[nodiscard]] std::optional<PoolEngine::Kept> kept(const Entry& entry) const override {
     const auto* dead = Common::of(entry).crowd.find(cluster::the_dead);
     if (dead == nullptr) return {};
-    return dead->units;
+    return PoolEngine::Kept{.permits = dead->units};
   }
   [[nodiscard]] std::uint32_t most(const Entry& entry, std::string_view) const override {
     return Common::of(entry).permits;
@@ -65,9 +36,9 @@ class RoomEngineOf final : public CrowdEngineOf<P, cluster::Room<P>> {
     for (const auto& wish : Common::of(entry).line) users.push_back(wish.user);
     return users;
   }
-  [[nodiscard]] std::optional<cluster::Crowd::Units> kept(const Entry& entry) const override {
+  [[nodiscard]] std::optional<PoolEngine::Kept> kept(const Entry& entry) const override {
     for (const auto& guest : Common::of(entry).guests)
-      if (guest.user == cluster::the_dead) return cluster::Crowd::Units{};
+      if (guest.user == cluster::the_dead) return PoolEngine::Kept{};
     return {};
   }
   [[nodiscard]] std::uint32_t most(const Entry& entry, std::string_view group) const override {

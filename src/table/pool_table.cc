@@ -46,7 +46,8 @@ bool PoolTable::join_line(std::string_view name, PermitWaiter& waiter, Event::Ki
                                      .user = waiter.number,
                                      .count = waiter.count,
                                      .permits = waiter.permits,
-                                     .group = waiter.group});
+                                     .group = waiter.group,
+                                     .claims = waiter.claims});
   waiter.spot = result.spot;
   ++entry.waiting;
   Statistics::add<std::int64_t>(statistics_.waiters);
@@ -94,7 +95,7 @@ std::size_t PoolTable::release(std::string_view name, const Owner& owner, Fence 
   const Locked locked(*this);
   auto* grant = find_grant(name, fence, &owner);
   if (grant == nullptr) return 0;
-  const auto count = std::max<std::size_t>(1, grant->units.size());
+  const auto count = std::max({std::size_t{1}, grant->units.size(), grant->resources.size()});
   leave(pool(*find(name)), *grant);
   return count;
 }
@@ -131,7 +132,9 @@ void PoolTable::tell_users(Entry& any, const Result&) {
     auto* waiter = take_waiter(entry, refusal.user);
     if (waiter == nullptr) continue;
     waiter->reason = refusal.reason;
-    waiter->known_permits = pools().most(entry, waiter->group);
+    waiter->refused_type = refusal.type;
+    waiter->known_permits =
+        thing() == Thing::store ? refusal.instances : pools().most(entry, waiter->group);
     Statistics::add(statistics_.refused);
     conclude(*waiter, Waiter::State::refused);
   }
@@ -146,15 +149,27 @@ void PoolTable::tell_users(Entry& any, const Result&) {
       grant.fence = std::max(grant.fence, unit.fence);
       if (thing() == Thing::semaphore) grant.units.push_back(unit.number);
     }
+    grant.resources = admission.resources;
+    if (thing() == Thing::store) grant.fence = name_reservation(grant);
     grant.group = waiter->group;
     waiter->fence = grant.fence;
     waiter->units = grant.units;
+    waiter->resources = grant.resources;
     waiter->known_permits = pools().most(entry, waiter->group);
     Statistics::add<std::int64_t>(statistics_.holders);
     statistics_.waited(Clock::now() - waiter->since);
     note_fence(grant.fence);
     conclude(*waiter, Waiter::State::granted);
   }
+}
+
+// By its fence a session knows one of its reservations from another. Two may have instances with
+// the same one.
+Fence PoolTable::name_reservation(const PermitGrant& grant) {
+  reservation_ = reservation_.next();
+  for (const auto& resource : grant.resources)
+    reservation_ = std::max(reservation_, resource.fence);
+  return reservation_;
 }
 
 // Who has just asked sees it by itself.
@@ -179,9 +194,10 @@ void PoolTable::end_users(Entry& any, std::string_view reason) {
 
 void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& found) const {
   const auto& entry = pool(any);
-  if (const auto units = pools().kept(entry)) {
+  if (auto dead = pools().kept(entry)) {
     auto sighting = kept(entry.name);
-    sighting.permits.assign(units->begin(), units->end());
+    sighting.permits.assign(dead->permits.begin(), dead->permits.end());
+    sighting.resources = std::move(dead->resources);
     note(found, most, std::move(sighting));
   }
   for (const auto& grant : entry.grants) {
@@ -195,10 +211,22 @@ void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& fou
           .from = grant.owner->from,
           .thing = thing(),
           .permits = {grant.units.begin(), grant.units.end()},
-          .group = grant.group});
+          .group = grant.group,
+          .resources = grant.resources});
     if (found.cut) return;
   }
 }
+
+namespace {
+
+// As many as it waits for of each type, in place of a number.
+std::vector<cluster::Resource> wanted_by(const PermitWaiter& waiter) {
+  std::vector<cluster::Resource> wanted;
+  for (const auto& claim : waiter.claims) wanted.push_back({claim.type, claim.count});
+  return wanted;
+}
+
+}  // namespace
 
 void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& found) const {
   const auto& entry = pool(any);
@@ -214,7 +242,8 @@ void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& fou
           .age = since(waiter->second->since),
           .from = owner.from,
           .thing = thing(),
-          .group = waiter->second->group});
+          .group = waiter->second->group,
+          .resources = wanted_by(*waiter->second)});
     if (found.cut) return;
   }
 }

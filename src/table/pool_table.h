@@ -1,4 +1,4 @@
-// All the semaphores of a node, or all its rooms: what several may have at once.
+// All the semaphores of a node, or all its rooms, or all its stores: what several may have at once.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ class PoolTable final : public Table {
   bool attempt(std::string_view name, PermitWaiter& waiter);
   // True: withdrawn. False: too late, it is settled.
   bool withdraw(std::string_view name, PermitWaiter& waiter);
-  // How many permits it was that this owner had by the grant with this fence; 1, if it was in the
-  // room with it.
+  // How many permits or resources it was that this owner had by the grant with this fence; 1, if it
+  // was in the room with it.
   std::size_t release(std::string_view name, const Owner& owner, Fence fence);
   // Takes away what was granted with this fence: to this owner, or to whoever has it.
   bool take_back(std::string_view name, Fence fence, std::string_view reason,
@@ -44,9 +44,11 @@ class PoolTable final : public Table {
   void leave(PoolEntry& entry, PermitGrant& grant);
 
   void conclude(PermitWaiter& waiter, Waiter::State state);
+  Fence name_reservation(const PermitGrant& grant);
 
   const PermitWaiter* asking_ = nullptr;  // whose step is being made
   cluster::UserId numbers_ = 0;           // of users, so far
+  Fence reservation_;                     // of the last grant of a store
 };
 
 }  // namespace turno::table

@@ -9,7 +9,7 @@ namespace turno::table {
 
 namespace {
 
-constexpr std::size_t most_sighted_permits = 64;  // of one grant
+constexpr std::size_t most_sighted_permits = 64;  // of one grant; or resources
 // Less than a frame takes, by more than one sighting: the rest is cut.
 constexpr std::size_t most_bytes = wire::max_frame - (std::size_t{16} << 10);
 
@@ -27,6 +27,13 @@ void encode(wire::Writer& out, const Sighting& sighting) {
   for (std::size_t i = 0; i < permits; ++i) out.varint(sighting.permits[i]);
   out.bytes(std::string_view(sighting.value).substr(0, longest_value));
   out.bytes(sighting.group);
+  const auto resources = std::min(sighting.resources.size(), most_sighted_permits);
+  out.varint(resources);
+  for (std::size_t i = 0; i < resources; ++i) {
+    out.bytes(sighting.resources[i].type);
+    out.varint(sighting.resources[i].number);
+    out.varint(sighting.resources[i].fence.value);
+  }
 }
 
 }  // namespace
@@ -62,8 +69,16 @@ Sightings decode_sightings(wire::Reader& in) {
       sighting.permits.push_back(static_cast<std::uint32_t>(in.varint()));
     sighting.value = in.bytes();
     sighting.group = in.bytes();
+    const auto resources = in.varint();
+    for (std::uint64_t i = 0; i < resources && i < most_sighted_permits && in.ok(); ++i) {
+      auto& resource = sighting.resources.emplace_back();
+      resource.type = in.bytes();
+      resource.number = static_cast<std::uint32_t>(in.varint());
+      resource.fence = Fence{in.varint()};
+    }
     if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted) ||
-        thing >= thing_names.size() || permits > most_sighted_permits)
+        thing >= thing_names.size() || permits > most_sighted_permits ||
+        resources > most_sighted_permits)
       break;
     sighting.thing = static_cast<Thing>(thing);
     sighting.kind = static_cast<Sighting::Kind>(kind);

@@ -49,6 +49,8 @@ struct Sighting {
   std::vector<std::uint32_t> permits = {};  // of a semaphore, if it holds or they are kept
   std::string value = {};                   // of a leader
   std::string group = {};                   // of a room
+  // Of a store: what it has; if it waits, as many of each type as the number says.
+  std::vector<cluster::Resource> resources = {};
 
   [[nodiscard]] bool is(Kind other) const { return kind == other; }
 };

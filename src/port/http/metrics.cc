@@ -83,11 +83,29 @@ void write_rooms(Exposition& out, PoolTable& rooms) {
       .sample(statistics.lost.load());
 }
 
+void write_stores(Exposition& out, PoolTable& stores) {
+  const auto& statistics = stores.statistics();
+  std::array<std::uint64_t, std::tuple_size_v<decltype(Statistics::waits)>> counts{};
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = statistics.waits[i].load();
+  out.histogram("turno_reservation_duration_seconds",
+                "Time from asking for resources to their grant, of this node's users.",
+                Statistics::bounds_us, counts,
+                static_cast<double>(statistics.waited_us.load()) / 1e6);
+  out.gauge("turno_reservations", "Reservations held by this node's users.")
+      .sample(statistics.holders.load());
+  out.gauge("turno_reservation_waiters", "Users of this node that wait for resources.")
+      .sample(statistics.waiters.load());
+  out.gauge("turno_stores_known", "Stores in this node's memory.").sample(stores.size());
+  out.counter("turno_reservations_lost_total", "Reservations taken away from their holders.")
+      .sample(statistics.lost.load());
+}
+
 void write_messages(Exposition& out, Host& host) {
   out.counter("turno_messages_sent_total", "Messages about locks and so on sent to other nodes.");
   for (table::Table* things :
        {static_cast<table::Table*>(&host.locks()), static_cast<table::Table*>(&host.semaphores()),
-        static_cast<table::Table*>(&host.elections()), static_cast<table::Table*>(&host.rooms())}) {
+        static_cast<table::Table*>(&host.elections()), static_cast<table::Table*>(&host.rooms()),
+        static_cast<table::Table*>(&host.stores())}) {
     const auto& engine = things->engine();
     const auto thing = table::name(things->thing());
     for (const auto& message : engine.messages())
@@ -171,6 +189,7 @@ std::string metrics_text(Host& host, const Clients& clients) {
   write_semaphores(out, host.semaphores());
   write_elections(out, host.elections());
   write_rooms(out, host.rooms());
+  write_stores(out, host.stores());
   write_messages(out, host);
   write_cluster(out, host);
   write_clients(out, clients);

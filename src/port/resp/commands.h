@@ -32,6 +32,7 @@ std::span<const Command> lock_commands();
 std::span<const Command> permit_commands();
 std::span<const Command> election_commands();
 std::span<const Command> room_commands();
+std::span<const Command> reservation_commands();
 std::span<const Command> session_commands();
 std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();
@@ -55,7 +56,7 @@ std::optional<Fence> fence_in(Connection& connection, std::string_view text);
 using WriteFindings = void (*)(wire::ReplyWriter&, std::string_view name, const Findings&);
 void ask(Connection& connection, std::string_view name, std::optional<Thing> thing,
          WriteFindings write);
-// LOCK, SEMAPHORE or ELECTION. Nothing: it is none of them, which has been written.
+// LOCK, SEMAPHORE and so on. Nothing: it is none of them, which has been written.
 std::optional<Thing> thing_in(Connection& connection, std::string_view text);
 // Takes the option at `i`, and its value: TIMEOUT ms, TTL ms or ASYNC, each once.
 struct WaitOptions {

@@ -35,6 +35,17 @@ std::string_view name_of(const News& news) {
   return "";
 }
 
+std::string json_of(std::span<const Resource> resources) {
+  std::vector<std::string> all;
+  for (const auto& resource : resources)
+    all.push_back(Json()
+                      .add("type", resource.type)
+                      .add("number", resource.number)
+                      .add("fence", std::to_string(resource.fence.value))
+                      .text());
+  return json_array(all);
+}
+
 // Fences are texts, since many programs keep all numbers as doubles.
 std::string json_of(const News& news) {
   Json json;
@@ -48,6 +59,7 @@ std::string json_of(const News& news) {
     for (const auto permit : news.permits) permits.push_back(std::to_string(permit));
     json.add_raw("permits", json_array(permits));
   }
+  if (!news.resources.empty()) json.add_raw("resources", json_of(news.resources));
   if (!news.reason.empty()) json.add("reason", news.reason);
   return json.text();
 }
@@ -196,7 +208,8 @@ void Connection::lock(const Wanted& wanted) {
                              .count = wanted.count,
                              .permits = wanted.permits,
                              .value = wanted.value,
-                             .group = wanted.group};
+                             .group = wanted.group,
+                             .claims = wanted.claims};
   const auto asked =
       table::several_have(wish.thing) ? session_->permit(wish) : session_->lock(wish);
   if (!asked.objection.empty()) return reply_.error("ERR", asked.objection);
@@ -214,7 +227,8 @@ void Connection::lock(const Wanted& wanted) {
       if (!wanted.async) return hold_replies();
       return reply_.integer(static_cast<std::int64_t>(asked.ticket));
     case State::granted:
-      if (!wanted.async) return write_grant(wish.thing, asked.fence, asked.permits);
+      if (!wanted.async)
+        return write_grant(wish.thing, asked.fence, asked.permits, asked.resources);
       break;
     case State::refused:
       if (!wanted.async) return reply_.null();
@@ -228,12 +242,19 @@ void Connection::lock(const Wanted& wanted) {
        .ticket = asked.ticket,
        .fence = asked.fence,
        .thing = wish.thing,
-       .permits = asked.permits});
+       .permits = asked.permits,
+       .resources = asked.resources});
 }
 
 // Of a lock or a room its fence, of an election its term; of permits, for each its number and its
-// fence.
-void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits) {
+// fence; of a reservation its fence, and of each resource its type, its number and its own fence.
+void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits,
+                             std::span<const Resource> resources) {
+  if (thing == Thing::store) {
+    reply_.array(2);
+    reply_.fence(fence.value);
+    return write_resources(reply_, resources);
+  }
   if (thing != Thing::semaphore) return reply_.fence(fence.value);
   reply_.array(permits.size());
   for (const auto permit : permits) {
@@ -250,7 +271,7 @@ void Connection::say_draining() {
 void Connection::answer(const News& news) {
   switch (news.kind) {
     case News::Kind::granted:
-      write_grant(news.thing, news.fence, news.permits);
+      write_grant(news.thing, news.fence, news.permits, news.resources);
       break;
     case News::Kind::timeout:
       reply_.null();
@@ -379,7 +400,8 @@ void Connection::push(const News& news) {
   }
   reply_.integer(static_cast<std::int64_t>(news.ticket));
   reply_.bulk(news.lock);
-  if (news.kind == News::Kind::granted) write_grant(news.thing, news.fence, news.permits);
+  if (news.kind == News::Kind::granted)
+    write_grant(news.thing, news.fence, news.permits, news.resources);
   if (news.kind == News::Kind::failed) reply_.bulk(news.reason);
 }
 

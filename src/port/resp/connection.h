@@ -40,10 +40,11 @@ class Connection final : public net::Stream, public Session::Speaker {
     std::uint32_t count = 1;  // of a semaphore: how many permits
     // And how many there are, if that is said; of a room: how many of the group may be inside.
     std::uint32_t permits = 0;
-    std::string_view value{};  // of a leader
-    std::string_view group{};  // of a room
+    std::string_view value{};     // of a leader
+    std::string_view group{};     // of a room
+    std::vector<Claim> claims{};  // of a store
   };
-  // The lock, permits of a semaphore, or the leadership of an election.
+  // The lock, permits of a semaphore, the leadership of an election, and so on.
   void lock(const Wanted& wanted);
   // The reply comes later; no further command is looked at until then.
   void hold_replies() { waiting_ = true; }
@@ -102,7 +103,8 @@ class Connection final : public net::Stream, public Session::Speaker {
   bool execute_next();
   void watch_incomplete();
   void push(const News& news);
-  void write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits);
+  void write_grant(Thing thing, Fence fence, std::span<const std::uint32_t> permits,
+                   std::span<const Resource> resources);
   void publish(const News& news);
   template <class Text>
   void publish(std::string_view channel, const Text& text);

@@ -53,6 +53,14 @@ void write_silent(wire::ReplyWriter& out, const SilentMember& silent) {
   pairs.text("state", cluster::text_of(silent.state));
 }
 
+// Of who waits, as RESERVE takes it: "gpu:2 licence:1".
+std::string claims_of(std::span<const Resource> wanted) {
+  std::string text;
+  for (const auto& each : wanted)
+    text += (text.empty() ? "" : " ") + each.type + ":" + std::to_string(each.number);
+  return text;
+}
+
 // At the end of a list: what may be missing in it.
 std::size_t gaps(const Findings& findings) { return findings.silent.size() + findings.cut.size(); }
 void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
@@ -63,7 +71,7 @@ void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
   }
 }
 
-// Of a semaphore, or of a room.
+// Of a semaphore, a room, or a store.
 void write_many(wire::ReplyWriter& out, std::string_view name, Thing thing,
                 const Findings& findings) {
   const bool room = thing == Thing::room;
@@ -72,12 +80,13 @@ void write_many(wire::ReplyWriter& out, std::string_view name, Thing thing,
   for (const auto& each : findings.found) {
     if (each.sighting.is(Sighting::Kind::waits) || each.sighting.thing != thing) continue;
     holders.push_back(&each);
-    in_use += room ? each.sighting.is(Sighting::Kind::holds) : each.sighting.permits.size();
+    in_use += room ? each.sighting.is(Sighting::Kind::holds)
+                   : each.sighting.permits.size() + each.sighting.resources.size();
   }
   out.map(6);
   Pairs pairs{out};
   pairs.text("name", name);
-  pairs.text("kind", room ? "room" : "semaphore");
+  pairs.text("kind", table::name(thing));
   pairs.integer(room ? "inside" : "in_use", in_use);
   pairs.integer("waiting", findings.waiting);
   pairs.boolean("complete", findings.complete());
@@ -100,6 +109,11 @@ void write_many(wire::ReplyWriter& out, std::string_view name, Thing thing,
     }
     if (room) {
       pairs.text("group", seen.group);
+      continue;
+    }
+    if (thing == Thing::store) {
+      out.bulk("resources");
+      write_resources(out, seen.resources);
       continue;
     }
     out.bulk("permits");
@@ -129,6 +143,16 @@ void write_one(wire::ReplyWriter& out, std::string_view name, Thing thing,
 
 }  // namespace
 
+void write_resources(wire::ReplyWriter& out, std::span<const Resource> resources) {
+  out.array(resources.size());
+  for (const auto& resource : resources) {
+    out.array(3);
+    out.bulk(resource.type);
+    out.integer(resource.number);
+    out.fence(resource.fence.value);
+  }
+}
+
 void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
   const auto thing = thing_found(findings).value_or(Thing::lock);
   if (table::several_have(thing)) return write_many(out, name, thing, findings);
@@ -140,11 +164,13 @@ void write_leader(wire::ReplyWriter& out, std::string_view name, const Findings&
 }
 
 void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& findings) {
-  const auto lock = put_in_order(findings.found, thing_found(findings).value_or(Thing::lock));
+  const auto thing = thing_found(findings).value_or(Thing::lock);
+  const auto lock = put_in_order(findings.found, thing);
   out.array(lock.waiters.size() + gaps(findings));
   std::uint64_t position = 0;
   for (const auto* waiter : lock.waiters) {
-    out.map(6);
+    const bool store = thing == Thing::store;
+    out.map(store ? 7 : 6);
     Pairs pairs{out};
     pairs.text("node", waiter->node);
     pairs.integer("session", waiter->sighting.session);
@@ -152,6 +178,7 @@ void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& fin
     pairs.text("from", waiter->sighting.from);
     pairs.integer("waiting_ms", ms(*waiter));
     pairs.integer("position", ++position);
+    if (store) pairs.text("wants", claims_of(waiter->sighting.resources));
   }
   write_gaps(out, findings);
 }

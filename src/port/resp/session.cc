@@ -13,8 +13,9 @@ namespace {
 using namespace std::chrono_literals;
 // A try is answered by the lock's home or its algorithm; only if that is stopped, it takes so long.
 constexpr auto longest_try = 1s;
-// Of a room nobody says that others are inside: who gets in does so at once, or else is in vain.
-constexpr auto longest_try_of_a_room = 50ms;
+// Of a room or a store nobody says that others are in the way: who gets in does so at once, or else
+// is in vain.
+constexpr auto longest_silent_try = 50ms;
 constexpr std::size_t most_ended = 1000;  // waits whose end is remembered
 constexpr std::string_view node_ends = "the node ends; the lock was not taken";
 
@@ -110,7 +111,7 @@ void Session::stand_in_line(std::unique_ptr<Wait> owned, std::chrono::millisecon
     });
   } else if (timeout >= 0ms) {
     const std::chrono::milliseconds a_try =
-        wait.thing == Thing::room ? longest_try_of_a_room : longest_try;
+        wait.thing == Thing::room || wait.thing == Thing::store ? longest_silent_try : longest_try;
     wait.timeout = host_.loop().after(timeout == 0ms ? a_try : timeout, [this, ticket] {
       if (auto* late = find(ticket)) expired(*late);
     });
@@ -166,6 +167,7 @@ void Session::conclude(Wait& wait, News::Kind kind, std::string_view reason,
                   .reason = reason,
                   .thing = ended->thing,
                   .permits = {ended->units.data(), ended->units.size()},
+                  .resources = ended->resources,
                   .code = code};
   if (ended->asker != nullptr) return ended->asker->answer(news);
   if (kind != News::Kind::granted) remember(*ended, kind, reason);
@@ -196,8 +198,11 @@ std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
                       .reason = {}};
   for (const auto& held : permits_)
     if (held.ticket == ticket)
-      return Standing{
-          .state = State::granted, .lock = held.name, .fence = held.fence, .reason = {}};
+      return Standing{.state = State::granted,
+                      .lock = held.name,
+                      .fence = held.fence,
+                      .reason = {},
+                      .resources = held.resources};
   return {};
 }
 

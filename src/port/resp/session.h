@@ -32,6 +32,7 @@ struct News {
   std::string_view reason;   // why it failed or was lost
   Thing thing = Thing::lock;
   std::span<const std::uint32_t> permits{};  // of a semaphore: which were granted
+  std::span<const Resource> resources{};     // of a store
   std::string_view code{};                   // failed: of the error; empty: UNAVAILABLE
 };
 
@@ -80,8 +81,9 @@ class Session {
     std::uint32_t count = 1;  // of a semaphore: how many permits
     // And how many there are, if that is said; of a room: how many of the group may be inside.
     std::uint32_t permits = 0;
-    std::string_view value{};  // of a leader
-    std::string_view group{};  // of a room
+    std::string_view value{};         // of a leader
+    std::string_view group{};         // of a room
+    std::span<const Claim> claims{};  // of a store
   };
   struct Asked {
     enum class State : std::uint8_t {
@@ -97,6 +99,7 @@ class Session {
     Fence fence;
     std::vector<std::uint32_t> permits{};  // granted ones of a semaphore
     std::string objection{};               // refused for good: why
+    std::vector<Resource> resources{};     // granted ones of a store
   };
   static constexpr std::size_t most_locks = 100'000;  // that one session holds or waits for
 
@@ -113,13 +116,12 @@ class Session {
   void lost(const std::string& lock, Fence fence, std::string_view reason,
             Thing thing = Thing::lock);
 
-  // ---- permits of semaphores, and rooms (session_permits.cc)
+  // ---- permits of semaphores, rooms, and resources of stores (session_permits.cc)
 
   Asked permit(const Wanted& wanted);
-  // How many permits that was: those of one grant, or all of the semaphore if no fence is given.
-  std::size_t release(std::string_view name, Fence fence);
-  // How often it was in the room, and leaves it: once if a fence is given.
-  std::size_t leave_room(std::string_view name, Fence fence);
+  // How many permits or resources that was, or how often it was in the room: by one grant, or by
+  // all if no fence is given.
+  std::size_t give_back(Thing thing, std::string_view name, Fence fence);
   // How many grants.
   std::size_t renew_permits(Thing thing, std::string_view name, std::chrono::milliseconds ttl,
                             Fence fence);
@@ -130,8 +132,9 @@ class Session {
     enum class State : std::uint8_t { waiting, granted, timeout, failed };
     State state = State::waiting;
     std::string lock;
-    Fence fence;         // if it was granted
-    std::string reason;  // if it failed
+    Fence fence;                        // if it was granted
+    std::string reason;                 // if it failed
+    std::vector<Resource> resources{};  // of a store, if it was granted
   };
   // Nothing: there was no such wait, it was cancelled, its lock is no longer held, or it is one of
   // many that have ended since.
@@ -196,13 +199,14 @@ class Session {
     std::uint64_t ticket = 0;  // of the wait that got it, if nobody was answered then
     bool moving = false;       // to another node
   };
-  struct HeldPermits {  // or a room that it is in
+  struct HeldPermits {  // or a room that it is in, or resources
     Thing thing = Thing::semaphore;
     std::string name;
     Fence fence;
     net::Loop::Timer ttl;
     std::uint64_t ticket = 0;
     std::vector<std::uint32_t> permits;
+    std::vector<Resource> resources;
   };
   struct SameHash {
     using is_transparent = void;

@@ -1,4 +1,5 @@
-// The permits of semaphores that a session has and waits for, and the rooms that it is in.
+// The permits of semaphores and the resources of stores that a session has and waits for, and the
+// rooms that it is in.
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +20,7 @@ std::string Session::Wait::objection() const {
   using Reason = cluster::Refusal::Reason;
   if (thing == Thing::lock || state != State::refused) return {};
   if (thing == Thing::room) return objection_of_room();
+  if (thing == Thing::store) return objection_of_store();
   const auto there_are = "semaphore '" + name + "' has " + std::to_string(known_permits) +
                          (known_permits == 1 ? " permit" : " permits");
   switch (reason) {
@@ -29,6 +31,7 @@ std::string Session::Wait::objection() const {
     case Reason::unknown:
       return "nobody uses semaphore '" + name + "': say how many permits it has, as in OF 3";
     case Reason::busy:
+    case Reason::full:
       break;
   }
   return {};
@@ -46,6 +49,31 @@ std::string Session::Wait::objection_of_room() const {
          " may be inside as long as it is in use, not " + std::to_string(permits);
 }
 
+std::string Session::Wait::objection_of_store() const {
+  using Reason = cluster::Refusal::Reason;
+  const auto said = std::find_if(claims.begin(), claims.end(),
+                                 [&](const Claim& claim) { return claim.type == refused_type; });
+  if (said == claims.end()) return {};
+  const auto store = "store '" + name + "'", type = "'" + refused_type + "'";
+  const auto has = store + " has " + std::to_string(known_permits) + " of " + type;
+  switch (reason) {
+    case Reason::too_many:
+      return has + ", not " + std::to_string(said->count);
+    case Reason::contradicts:
+      return has + " as long as it is in use, not " + std::to_string(said->instances);
+    case Reason::unknown:
+      return "nobody has said how many of " + type + " " + store + " has: say it, as in " +
+             refused_type + ":1/8";
+    case Reason::full:
+      return store + " has no place for " + type + ": at most " +
+             std::to_string(cluster::most_types) + " types of together " +
+             std::to_string(cluster::most_instances) + " instances are used at once";
+    case Reason::busy:
+      break;
+  }
+  return {};
+}
+
 Session::Asked Session::permit(const Wanted& wanted) {
   using State = Asked::State;
   if (holds() + waits_.size() >= most_locks) return {State::too_many};
@@ -55,7 +83,11 @@ Session::Asked Session::permit(const Wanted& wanted) {
   auto& pools = host_.pools(wait.thing);
   if (wanted.timeout == 0ms ? pools.attempt(wait.name, wait) : pools.acquire(wait.name, wait)) {
     keep_permits(wait);
-    return {State::granted, ticket, wait.fence, {wait.units.begin(), wait.units.end()}};
+    return {.state = State::granted,
+            .ticket = ticket,
+            .fence = wait.fence,
+            .permits = {wait.units.begin(), wait.units.end()},
+            .resources = wait.resources};
   }
   if (wait.state == table::Waiter::State::refused) {
     auto objection = wait.objection();
@@ -73,6 +105,7 @@ void Session::keep_permits(const Wait& wait) {
   held.fence = wait.fence;
   held.ticket = wait.ticket;
   held.permits.assign(wait.units.begin(), wait.units.end());
+  held.resources = wait.resources;
   set_ttl(held, wait.ttl);
 }
 
@@ -85,33 +118,18 @@ void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
         });
 }
 
-std::size_t Session::release(std::string_view name, Fence fence) {
+std::size_t Session::give_back(Thing thing, std::string_view name, Fence fence) {
   std::size_t count = 0;
   for (auto held = permits_.begin(); held != permits_.end();) {
-    if (held->thing != Thing::semaphore || held->name != name ||
-        (fence != Fence{} && held->fence != fence)) {
+    if (held->thing != thing || held->name != name || (fence != Fence{} && held->fence != fence)) {
       ++held;
       continue;
     }
     host_.loop().cancel(held->ttl);
-    count += host_.semaphores().release(name, owner_, held->fence);
+    count += host_.pools(thing).release(name, owner_, held->fence);
     held = permits_.erase(held);
-  }
-  return count;
-}
-
-std::size_t Session::leave_room(std::string_view name, Fence fence) {
-  std::size_t count = 0;
-  for (auto held = permits_.begin(); held != permits_.end();) {
-    if (held->thing != Thing::room || held->name != name ||
-        (fence != Fence{} && held->fence != fence)) {
-      ++held;
-      continue;
-    }
-    host_.loop().cancel(held->ttl);
-    count += host_.rooms().release(name, owner_, held->fence);
-    held = permits_.erase(held);
-    if (fence != Fence{}) break;  // all who are inside have this one
+    // All who are inside a room have this one.
+    if (thing == Thing::room && fence != Fence{}) break;
   }
   return count;
 }
@@ -141,6 +159,7 @@ void Session::lost_permits(Thing thing, const std::string& name, Fence fence,
   permits_.erase(found);
   log::info("client {} (session {}) lost {} {} '{}': {}", owner_.client, id(),
             thing == Thing::room       ? "its place in"
+            : thing == Thing::store    ? "resources of"
             : held.permits.size() == 1 ? "a permit of"
                                        : "permits of",
             table::name(thing), name, reason);

@@ -21,6 +21,7 @@ class Session::Wait final : public table::PermitWaiter {
     count = wanted.count;
     permits = wanted.permits;
     group = wanted.group;
+    claims.assign(wanted.claims.begin(), wanted.claims.end());
   }
 
   [[nodiscard]] std::string_view value() const override { return value_; }
@@ -28,6 +29,7 @@ class Session::Wait final : public table::PermitWaiter {
   // Why it can never be granted; empty: it could have been.
   [[nodiscard]] std::string objection() const;
   [[nodiscard]] std::string objection_of_room() const;
+  [[nodiscard]] std::string objection_of_store() const;
 
   const std::string name;
   const std::chrono::milliseconds ttl;

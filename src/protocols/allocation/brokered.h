@@ -143,6 +143,8 @@ struct Brokered {
   [[nodiscard]] std::uint32_t choices() const;
   void choose(std::uint32_t index, Out& out);
 
+  // Could a node have sent it?
+  static bool possible(const Setup& setup, const Message& message);
   static bool carries_token(const Message& message) { return message.kind == Kind::control; }
   static const SiteQueue::Ask* asks(const Message& message) {
     return message.kind == Kind::ask ? &message.ask : nullptr;
@@ -397,6 +399,23 @@ struct Brokered {
   // Any instances will do.
   [[nodiscard]] Table anywhere() const { return Table(chains.size()); }
 };
+
+inline bool Brokered::possible(const Setup& setup, const Message& message) {
+  const auto instances = setup.resources.type_of.size();
+  const auto there = [&](const Tenure& tenure) { return tenure.instance < instances; };
+  const auto& [kind, needs, ask, baggage, chains, kept, awaited, held, successors] = message;
+  return (kind != Kind::control || chains.size() == instances) && exist(setup, needs) &&
+         exists(setup, ask.origin) && std::all_of(kept.begin(), kept.end(), there) &&
+         std::all_of(awaited.begin(), awaited.end(), there) &&
+         std::all_of(held.begin(), held.end(),
+                     [&](const Held& token) { return there(token.tenure); }) &&
+         std::all_of(chains.begin(), chains.end(),
+                     [&](const Chain& chain) { return exists(setup, chain.last); }) &&
+         std::all_of(successors.begin(), successors.end(), [&](const Successor& each) {
+           return there(each.tenure) && each.holder.index() < setup.size() &&
+                  each.to.index() < setup.size();
+         });
+}
 
 inline std::uint32_t Brokered::choices() const {
   if (!driver_chooses() || !queue.has) return 0;

@@ -135,6 +135,10 @@ struct CentralAllocator {
     }
   }
 
+  // Could a node have sent it?
+  static bool possible(const Setup& setup, const Message& message) {
+    return exist(setup, message.needs) && exist(setup, message.tokens);
+  }
   static Carries carries(const Message& /*message*/) { return Carries::other; }
   static std::string_view broken_invariant(const Snapshot<CentralAllocator>& world) {
     const auto instances = world.nodes.front().setup->resources.type_of.size();

@@ -147,6 +147,18 @@ struct TokenAllocator {
   void choose(std::uint32_t index, Out& out) { take(nth_selection(choosing(), index), out); }
 
   [[nodiscard]] bool has_token() const { return queue.has; }
+  // Could a node have sent it?
+  static bool possible(const Setup& setup, const Message& message) {
+    const auto& [deferred, preferred] = message.baggage;
+    const bool whole =
+        message.kind != Kind::control || message.table.size() == setup.resources.type_of.size();
+    return whole && exists(setup, message.ask.origin) && exist(setup, message.instances) &&
+           exist(setup, message.tokens) && message.frequent.size() <= setup.resources.types() &&
+           std::all_of(deferred.begin(), deferred.end(),
+                       [&](NodeId node) { return exists(setup, node); }) &&
+           std::all_of(message.table.begin(), message.table.end(),
+                       [&](const Place& place) { return exists(setup, place.holder); });
+  }
   static bool carries_token(const Message& message) { return message.kind == Kind::control; }
   static const SiteQueue::Ask* asks(const Message& message) {
     return message.kind == Kind::request ? &message.ask : nullptr;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/assert.h"
 #include "core/demand.h"
 #include "core/fence.h"
 #include "core/holding.h"
@@ -49,6 +50,7 @@ class Tokens {
   // REQUIRES: contains(instance)
   Token take(std::uint32_t instance) {
     const auto at = find(instance);
+    TURNO_ASSERT(at != tokens_.end() && at->instance == instance);
     const auto token = *at;
     tokens_.erase(at);
     return token;
@@ -101,6 +103,25 @@ inline Tokens tokens_of(const Setup& setup, const Holding& holding) {
   Tokens tokens;
   for (auto instance : holding.units) tokens.add(Token{instance, Fence::at(setup.epoch)});
   return tokens;
+}
+
+// What a peer says of instances, types and nodes that there are not is none of its algorithm's.
+inline bool exist(const Setup& setup, const Tokens& tokens) {
+  return tokens.empty() || tokens[tokens.size() - 1].instance < setup.resources.type_of.size();
+}
+inline bool exist(const Setup& setup, const Instances& instances) {
+  return std::all_of(instances.begin(), instances.end(), [&](std::uint32_t instance) {
+    return instance < setup.resources.type_of.size();
+  });
+}
+inline bool exist(const Setup& setup, const Needs& needs) {
+  const auto& type_of = setup.resources.type_of;
+  for (std::size_t type = 0; type < needs.types(); ++type)
+    if (needs.of(type) > std::count(type_of.begin(), type_of.end(), type)) return false;
+  return true;
+}
+inline bool exists(const Setup& setup, NodeId node) {
+  return node == nobody || node.index() < setup.size();
 }
 
 inline Table all_free(const Setup& setup) {

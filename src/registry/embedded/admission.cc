@@ -38,7 +38,9 @@ Expected<void> check_candidate(const Member& candidate, const Settings& wanted) 
     return refusal(fmt::format(
         "an address of a node has at most {} bytes and no control characters", longest_address));
   }
-  if (!fits(wanted.algorithm, longest_name) || !fits(wanted.fallback_algorithm, longest_name)) {
+  for (const auto* name : {&wanted.algorithm, &wanted.fallback_algorithm, &wanted.allocator,
+                           &wanted.fallback_allocator}) {
+    if (fits(*name, longest_name)) continue;
     return refusal(fmt::format(
         "the name of an algorithm has at most {} bytes and no control characters", longest_name));
   }
@@ -64,6 +66,7 @@ Expected<void> admit(const Member& candidate, const Settings& wanted, View& view
   if (view.members.empty()) {
     view.algorithm = wanted.algorithm.empty() ? wanted.fallback_algorithm : wanted.algorithm;
     if (view.algorithm.empty()) return refusal("the first node of a cluster names its algorithm");
+    view.allocator = wanted.allocator.empty() ? wanted.fallback_allocator : wanted.allocator;
     view.wire = wanted.wire;
     view.key = cluster::random_id();
     view.lock_delay_ms = wanted.lock_delay_ms;
@@ -72,6 +75,11 @@ Expected<void> admit(const Member& candidate, const Settings& wanted, View& view
     return refusal(fmt::format(
         "this cluster runs '{}', not '{}': leave the algorithm out, or stop all its nodes first",
         view.algorithm, wanted.algorithm));
+  } else if (!wanted.allocator.empty() && wanted.allocator != view.allocator) {
+    return refusal(
+        fmt::format("this cluster reserves by '{}', not '{}': leave the allocator out, or "
+                    "stop all its nodes first",
+                    view.allocator, wanted.allocator));
   }
   if (wanted.wire != view.wire) {
     return refusal(fmt::format(

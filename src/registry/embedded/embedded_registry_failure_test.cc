@@ -170,7 +170,7 @@ TEST_F(FailureTest, AnotherSchemaVersion) {
   change_database("PRAGMA user_version = 7");
   EmbeddedRegistry a(place);
   EXPECT_THAT(summary(a.current()),
-              AllOf(StartsWith("damaged: "), HasSubstr("schema version 7, this program knows 3")));
+              AllOf(StartsWith("damaged: "), HasSubstr("schema version 7, this program knows 4")));
   EXPECT_THAT(summary(a.join(member_named("b"), {})), HasSubstr("schema version 7"));
 }
 

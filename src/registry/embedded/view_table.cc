@@ -13,7 +13,7 @@ namespace turno::registry {
 
 namespace {
 
-constexpr std::int64_t schema_version = 3;
+constexpr std::int64_t schema_version = 4;
 
 // Apart from the rest, for programs that knew no such table made registries too.
 constexpr const char* crash_schema = R"(
@@ -43,6 +43,7 @@ constexpr const char* schema = R"(
     fences_from INTEGER NOT NULL,
     last_crash INTEGER NOT NULL,
     algorithm TEXT NOT NULL,
+    allocator TEXT NOT NULL,
     wire INTEGER NOT NULL,
     key INTEGER NOT NULL,
     lock_delay_ms INTEGER NOT NULL,
@@ -59,8 +60,8 @@ constexpr const char* schema = R"(
     pid INTEGER NOT NULL,
     process_space TEXT NOT NULL
   ) STRICT;
-  INSERT INTO cluster VALUES (1, 0, 0, 0, '', 0, 0, 0, 0);
-  PRAGMA user_version = 3;
+  INSERT INTO cluster VALUES (1, 0, 0, 0, '', '', 0, 0, 0, 0);
+  PRAGMA user_version = 4;
 )";
 
 Error damaged(std::string message) { return {Error::Kind::damaged, std::move(message)}; }
@@ -175,13 +176,14 @@ Expected<StoredView> load_view(Database& database) {
   std::int64_t last_crash = 0;
   {
     Statement row(database,
-                  "SELECT epoch, fences_from, last_crash, algorithm, wire, key, "
+                  "SELECT epoch, fences_from, last_crash, algorithm, allocator, wire, key, "
                   "lock_delay_ms, idle_ms FROM cluster");
     if (row.row()) {
       epoch = row.number();
       view.fences_from = static_cast<std::uint64_t>(row.number());
       last_crash = row.number();
       view.algorithm = row.text();
+      view.allocator = row.text();
       view.wire = static_cast<std::uint32_t>(row.number());
       view.key = static_cast<std::uint64_t>(row.number());
       view.lock_delay_ms = row.number();
@@ -207,11 +209,11 @@ Expected<void> store_view(Database& database, const StoredView& stored) {
   TURNO_ASSERT(view.epoch <= epoch_limit);
   Statement update(database,
                    "UPDATE cluster SET epoch = ?, fences_from = ?, last_crash = ?, algorithm = ?, "
-                   "wire = ?, key = ?, lock_delay_ms = ?, idle_ms = ?");
+                   "allocator = ?, wire = ?, key = ?, lock_delay_ms = ?, idle_ms = ?");
   update << std::int64_t{view.epoch} << static_cast<std::int64_t>(view.fences_from)
          << std::int64_t{view.last_crash} << std::string_view(view.algorithm)
-         << std::int64_t{view.wire} << static_cast<std::int64_t>(view.key) << view.lock_delay_ms
-         << view.idle_ms;
+         << std::string_view(view.allocator) << std::int64_t{view.wire}
+         << static_cast<std::int64_t>(view.key) << view.lock_delay_ms << view.idle_ms;
   update.execute();
   if (view.crashed && view.crash_moment) write_crash(database, view);
   if (view.crashed) write_casualties(database, view);

@@ -124,6 +124,13 @@ std::string info_text(Connection& connection, Arguments sections) {
     text.line("inside_from_here", host.rooms().statistics().holders.load());
     text.line("waiting_for_rooms_here", host.rooms().statistics().waiters.load());
   }
+  if (text.begin("Stores")) {
+    text.line("allocator", host.allocator());
+    text.line("known_stores", host.stores().size());
+    text.line("declared_resources", host.declarations().resources());
+    text.line("reservations_held_here", host.stores().statistics().holders.load());
+    text.line("reservations_waited_for_here", host.stores().statistics().waiters.load());
+  }
   return text.take();
 }
 

@@ -68,13 +68,13 @@ void ask(Connection& connection, std::string_view name, std::optional<Thing> thi
 }
 
 std::optional<Thing> thing_in(Connection& connection, std::string_view text) {
-  constexpr std::array<std::string_view, table::thing_names.size()> names = {"LOCK", "SEMAPHORE",
-                                                                             "ELECTION", "ROOM"};
+  constexpr std::array<std::string_view, table::thing_names.size()> names = {
+      "LOCK", "SEMAPHORE", "ELECTION", "ROOM", "STORE"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (same(text, names[i])) return static_cast<Thing>(i);
   connection.reply().error("ERR", "'" + std::string(text.substr(0, 64)) +
                                       "' is no kind of thing: there are LOCK, SEMAPHORE, "
-                                      "ELECTION and ROOM");
+                                      "ELECTION, ROOM and STORE");
   return {};
 }
 
@@ -125,7 +125,8 @@ void renew(Connection& connection, Arguments arguments) {
     return session.renew(arguments[1], *ttl, fence, thing);
   };
   const bool renewed = renew_one(Thing::lock) || renew_one(Thing::semaphore) ||
-                       renew_one(Thing::election) || renew_one(Thing::room);
+                       renew_one(Thing::election) || renew_one(Thing::room) ||
+                       renew_one(Thing::store);
   connection.reply().integer(renewed ? 1 : 0);
 }
 
@@ -145,11 +146,13 @@ void ticket(Connection& connection, Arguments arguments) {
   using State = Session::Standing::State;
   const bool has_more = standing->state == State::granted || standing->state == State::failed;
   constexpr std::array<std::string_view, 4> names = {"waiting", "granted", "timeout", "failed"};
-  out.array(has_more ? 3 : 2);
+  const bool has_resources = !standing->resources.empty();
+  out.array(has_resources ? 4 : has_more ? 3 : 2);
   out.bulk(names[static_cast<std::size_t>(standing->state)]);
   out.bulk(standing->lock);
   if (standing->state == State::granted) out.fence(standing->fence.value);
   if (standing->state == State::failed) out.bulk(standing->reason);
+  if (has_resources) write_resources(out, standing->resources);
 }
 
 // WHO and WAITERS.
@@ -179,14 +182,15 @@ constexpr std::array all = {
     Command{"LOCK", lock, 2, 7, "LOCK name [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
             "Take a lock, waiting for it"},
     Command{"UNLOCK", unlock, 2, 3, "UNLOCK name [fence]", "turno", "Give a lock back"},
-    Command{"RENEW", renew, 3, 5, "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION|ROOM]]", "turno",
-            "Begin the time to live of a lock, of permits, of a leader or of a visit again"},
+    Command{
+        "RENEW", renew, 3, 5, "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]]", "turno",
+        "Begin the time to live of a lock, of permits, a leader, a visit or a reservation again"},
     Command{"CANCEL", cancel, 2, 2, "CANCEL ticket", "turno", "Withdraw an ASYNC wait"},
     Command{"TICKET", ticket, 2, 2, "TICKET ticket", "turno", "How an ASYNC wait stands"},
-    Command{"WHO", who, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
-            "Who holds a lock, has permits of a semaphore, leads, or is in a room"},
-    Command{"WAITERS", waiters, 2, 3, "WAITERS name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
-            "Who waits for a lock, a semaphore or a room, or to lead"},
+    Command{"WHO", who, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]", "turno",
+            "Who holds a lock, has permits of a semaphore, leads, is in a room, or has resources"},
+    Command{"WAITERS", waiters, 2, 3, "WAITERS name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]", "turno",
+            "Who waits for a lock, a semaphore, a room or resources, or to lead"},
     Command{"LOCKS", locks, 1, 1, "LOCKS", "turno",
             "All locks of the cluster that are held, and elections that are led"},
     Command{"MEMBERS", members, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},

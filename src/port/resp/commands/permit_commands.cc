@@ -64,8 +64,8 @@ void release(Connection& connection, Arguments arguments) {
     if (!given) return;
     fence = *given;
   }
-  connection.reply().integer(
-      static_cast<std::int64_t>(connection.session().release(arguments[1], fence)));
+  connection.reply().integer(static_cast<std::int64_t>(
+      connection.session().give_back(Thing::semaphore, arguments[1], fence)));
 }
 
 constexpr std::array all = {

@@ -43,7 +43,7 @@ void leave(Connection& connection, Arguments arguments) {
     fence = *given;
   }
   connection.reply().integer(
-      static_cast<std::int64_t>(connection.session().leave_room(arguments[1], fence)));
+      static_cast<std::int64_t>(connection.session().give_back(Thing::room, arguments[1], fence)));
 }
 
 constexpr std::array all = {
