@@ -111,11 +111,13 @@ class Client final : public Service {
   [[nodiscard]] tl::expected<Lock, Error> open_semaphore(std::string_view name) override;
   [[nodiscard]] tl::expected<Lock, Error> open_election(std::string_view name) override;
   [[nodiscard]] tl::expected<Lock, Error> open_room(std::string_view name) override;
+  [[nodiscard]] tl::expected<Lock, Error> open_store(std::string_view name) override;
   [[nodiscard]] tl::expected<std::optional<Leader>, Error> leader(
       std::string_view election) override;
   [[nodiscard]] tl::expected<std::unique_ptr<Observation>, Error> observe(
       std::string_view election, LeaderChanged changed) override;
   [[nodiscard]] std::vector<std::uint32_t> permits(Hold hold) const override;
+  [[nodiscard]] std::vector<Resource> resources(Hold hold) const override;
   void close(Lock lock) noexcept override;
   [[nodiscard]] tl::expected<Grant, Error> acquire(Lock lock, const Request& request,
                                                    std::stop_token stop) override;

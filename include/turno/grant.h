@@ -1,4 +1,5 @@
-// A lock that is held, or permits of a semaphore. It is released when the grant is destroyed.
+// A lock that is held, or permits of a semaphore, and so on. It is released when the grant is
+// destroyed.
 //
 // Thread safety: as an int; use from one thread at a time. What lost_token() returns may be used
 // anywhere.
@@ -48,6 +49,11 @@ class [[nodiscard]] Grant {
   // Of a semaphore: the numbers of the permits, from 0 on. A lock has none.
   [[nodiscard]] std::vector<std::uint32_t> permits() const {
     return service_ == nullptr ? std::vector<std::uint32_t>() : service_->permits(hold_);
+  }
+  // Of a reservation: the instances, each with its own fence; fence() is that of all of them
+  // together, and no smaller. A lock has none.
+  [[nodiscard]] std::vector<Resource> resources() const {
+    return service_ == nullptr ? std::vector<Resource>() : service_->resources(hold_);
   }
   // Valid until the release.
   [[nodiscard]] std::string_view name() const noexcept {

@@ -25,6 +25,23 @@ namespace turno {
 
 class Grant;
 
+// So many instances of one type of resource.
+struct Claim {
+  std::string type;
+  std::uint32_t count = 1;
+  std::uint32_t of = 0;  // how many there are. 0: as others have said
+};
+
+// One instance of a type of resource that is held.
+struct Resource {
+  std::string type;
+  std::uint32_t number = 0;  // from 0, within its type
+  // Larger than that of every earlier grant of this instance.
+  std::uint64_t fence = 0;
+
+  bool operator==(const Resource&) const = default;
+};
+
 struct Request {
   std::optional<std::chrono::milliseconds> timeout = {};  // none: for ever; 0: try once
   // The lock is taken back when it was not renewed for so long (none: when the session ends).
@@ -35,6 +52,8 @@ struct Request {
   // Of a room: with which group to enter. `of` says how many of that may be inside, 0: as others
   // have said, or else as many as like.
   std::string group = {};
+  // Of a reservation: what is wanted, all at once.
+  std::vector<Claim> claims = {};
   // Of an election: what the leader says of itself, at most 4096 bytes.
   std::string value = {};
 };
@@ -78,6 +97,8 @@ class Service {
   [[nodiscard]] virtual tl::expected<Lock, Error> open_election(std::string_view name);
   // The same to enter a room, in which a service may be several times.
   [[nodiscard]] virtual tl::expected<Lock, Error> open_room(std::string_view name);
+  // The same to reserve resources of a store, of which a service may have several grants at once.
+  [[nodiscard]] virtual tl::expected<Lock, Error> open_store(std::string_view name);
   // For Election, which says what is promised.
   [[nodiscard]] virtual tl::expected<std::optional<Leader>, Error> leader(
       std::string_view election);
@@ -104,6 +125,8 @@ class Service {
                                                         std::chrono::milliseconds ttl) = 0;
   // The numbers of a semaphore's permits; a lock has none.
   [[nodiscard]] virtual std::vector<std::uint32_t> permits(Hold) const { return {}; }
+  // What a reservation has; a lock has none.
+  [[nodiscard]] virtual std::vector<Resource> resources(Hold) const { return {}; }
   // The name of the lock; the view is valid until the release.
   [[nodiscard]] virtual std::string_view name(Hold hold) const noexcept = 0;
   [[nodiscard]] virtual bool lost(Hold hold, std::uint64_t fence) const noexcept = 0;
@@ -121,6 +144,10 @@ inline tl::expected<Service::Lock, Error> Service::open_semaphore(std::string_vi
 inline tl::expected<Service::Lock, Error> Service::open_room(std::string_view name) {
   return tl::unexpected(Error{Error::Code::invalid,
                               "room '" + std::string(name) + "': this service offers no rooms"});
+}
+inline tl::expected<Service::Lock, Error> Service::open_store(std::string_view name) {
+  return tl::unexpected(Error{Error::Code::invalid,
+                              "store '" + std::string(name) + "': this service offers no stores"});
 }
 inline tl::expected<Service::Lock, Error> Service::open_election(std::string_view name) {
   return tl::unexpected(no_elections(name));

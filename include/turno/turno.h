@@ -7,6 +7,7 @@
 #include "turno/grant.h"
 #include "turno/mutex.h"
 #include "turno/node.h"
+#include "turno/reservation.h"  // several resources at once
 #include "turno/room.h"
 #include "turno/semaphore.h"
 #include "turno/service.h"

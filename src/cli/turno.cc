@@ -34,6 +34,7 @@ void add_commands(Command app, Job& job, const std::vector<std::string>& command
   add_semaphore(app, job, command);
   add_elect(app, job, command);
   add_room(app, job, command);
+  add_reserve(app, job, command);
   add_leader(app, job);
   add_up(app, job);
   add_down(app, job);

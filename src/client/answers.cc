@@ -23,16 +23,31 @@ Error refusal(const client::Place& place, const std::string& text, Error::Code o
 }
 
 // Of a lock or a room its fence, of an election its term; of permits pairs of their numbers and
-// fences.
+// fences; of a reservation its fence and what it has: types, numbers and fences.
 struct GrantedFence {
   std::uint64_t fence = 0;
   client::Thing thing = client::Thing::lock;
   std::vector<std::uint32_t> permits;
+  std::vector<Resource> resources;
 };
+bool read_resources(const wire::Reply& list, GrantedFence& granted) {
+  granted.thing = client::Thing::store;
+  for (const auto& each : list.elements) {
+    const auto& parts = each.elements;
+    if (parts.size() != 3 || !is_integer(parts[1]) || !is_integer(parts[2])) return false;
+    granted.resources.push_back({parts[0].text, static_cast<std::uint32_t>(parts[1].integer),
+                                 static_cast<std::uint64_t>(parts[2].integer)});
+  }
+  return !granted.resources.empty();
+}
 bool read_grant(const wire::Reply& part, GrantedFence& granted) {
   if (is_integer(part)) {
     granted.fence = static_cast<std::uint64_t>(part.integer);
     return true;
+  }
+  if (part.elements.size() == 2 && is_integer(part.elements[0])) {
+    granted.fence = static_cast<std::uint64_t>(part.elements[0].integer);
+    return read_resources(part.elements[1], granted);
   }
   granted.thing = client::Thing::semaphore;
   if (part.kind != wire::Reply::Kind::array || part.elements.empty()) return false;
@@ -122,7 +137,7 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
   if (place == nullptr) {
     if (kind != "granted") return true;
     using client::Thing;
-    if (granted.thing == Thing::semaphore) {
+    if (granted.thing == Thing::semaphore || granted.thing == Thing::store) {
       give_back(channel, {name, granted.fence, granted.thing});
       return true;
     }
@@ -132,7 +147,7 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
     return true;
   }
   if (kind == "granted") {
-    grant(place, granted.fence, std::move(granted.permits));
+    grant(place, granted.fence, std::move(granted.permits), std::move(granted.resources));
   } else if (kind == "timeout") {
     settle(place, {Error::Code::timeout, {}});
   } else if (kind == "refused") {

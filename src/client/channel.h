@@ -33,13 +33,16 @@ struct Channel;
 struct Held;
 struct Place;
 
-// What is asked for: a lock, permits of a semaphore, to lead an election.
-enum class Thing : std::uint8_t { lock, semaphore, election, room };
-inline constexpr std::array<std::string_view, 4> thing_names = {"lock", "semaphore", "election",
-                                                                "room"};
+// What is asked for: a lock, permits of a semaphore, to lead an election, to enter a room,
+// resources of a store.
+enum class Thing : std::uint8_t { lock, semaphore, election, room, store };
+inline constexpr std::array<std::string_view, 5> thing_names = {"lock", "semaphore", "election",
+                                                                "room", "store"};
 inline std::string_view name(Thing thing) { return thing_names[static_cast<std::size_t>(thing)]; }
 // Several grants of it may be had at once, and do not move to another node.
-inline bool several_have(Thing thing) { return thing == Thing::semaphore || thing == Thing::room; }
+inline bool several_have(Thing thing) {
+  return thing == Thing::semaphore || thing == Thing::room || thing == Thing::store;
+}
 
 // A lock, as long as somebody uses it.
 struct Named {
@@ -57,6 +60,7 @@ struct Held {
   std::uint64_t fence = 0;
   std::shared_ptr<Channel> channel;         // where the node knows of it
   std::vector<std::uint32_t> permits = {};  // of a semaphore
+  std::vector<Resource> resources = {};     // of a store
   std::atomic<bool> lost = false;
   std::string reason = {};  // why it was lost
   std::stop_source stop = {};

@@ -59,6 +59,10 @@ tl::expected<Service::Lock, Error> Client::open_room(std::string_view name) {
   return session_->open(name, client::Thing::room).map(opened);
 }
 
+tl::expected<Service::Lock, Error> Client::open_store(std::string_view name) {
+  return session_->open(name, client::Thing::store).map(opened);
+}
+
 tl::expected<Service::Lock, Error> Client::open_election(std::string_view name) {
   return session_->open(name, client::Thing::election).map(opened);
 }
@@ -85,6 +89,10 @@ tl::expected<std::unique_ptr<Observation>, Error> Client::observe(std::string_vi
 
 std::vector<std::uint32_t> Client::permits(Hold hold) const {
   return static_cast<const Session::Held*>(hold)->permits;
+}
+
+std::vector<Resource> Client::resources(Hold hold) const {
+  return static_cast<const Session::Held*>(hold)->resources;
 }
 
 void Client::close(Lock lock) noexcept { session_->close(static_cast<Session::Named*>(lock)); }

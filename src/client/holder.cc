@@ -90,8 +90,8 @@ std::string describe(const Holder& holder) {
   if (holder.inside > 0) {
     text = std::to_string(holder.inside) + (holder.inside == 1 ? " is inside" : " are inside");
   } else if (holder.in_use > 0) {
-    text = std::to_string(holder.in_use) +
-           (holder.in_use == 1 ? " permit is in use" : " permits are in use");
+    text = std::to_string(holder.in_use) + (holder.kind == "store" ? " resource" : " permit") +
+           (holder.in_use == 1 ? " is in use" : "s are in use");
   } else if (!holder.kept_for.empty()) {
     text = "kept for the clients of " + holder.kept_for + ", which crashed; free in " +
            seconds(holder.free_in);

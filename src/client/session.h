@@ -96,7 +96,8 @@ class Client::Session {
   Held* find_held(std::string_view name, std::uint64_t fence, std::string_view thing);
   // An attempt ends: its thread goes away; a place has a grant; no place is left.
   void leave(const AttemptPointer& attempt);
-  void grant(const PlacePointer& place, std::uint64_t fence, std::vector<std::uint32_t> permits);
+  void grant(const PlacePointer& place, std::uint64_t fence, std::vector<std::uint32_t> permits,
+             std::vector<Resource> resources);
   void finish(const AttemptPointer& attempt, Error error);
   // A place ends: by a word of the node; or the attempt needs another one.
   void settle(const PlacePointer& place, Error error);
@@ -112,7 +113,7 @@ class Client::Session {
   std::optional<Clock::time_point> watch(Channel& channel, std::chrono::milliseconds patience);
 
   bool adopt(const ChannelPointer& channel);
-  // Locks and elections, or permits of semaphores, which cannot move.
+  // Locks and elections, or permits of semaphores and so on, which cannot move.
   [[nodiscard]] std::vector<Held*> held_by(const Channel& channel, bool several = false);
   [[nodiscard]] std::vector<Held*> permits_by(const Channel& channel) {
     return held_by(channel, true);

@@ -176,6 +176,16 @@ void Client::Session::ask_next(Named& lock) {
   attempt->ready.notify_one();
 }
 
+namespace {
+
+// As RESERVE takes it: "gpu:2/8".
+std::string text_of(const Claim& claim) {
+  return claim.type + ":" + std::to_string(claim.count) +
+         (claim.of == 0 ? "" : "/" + std::to_string(claim.of));
+}
+
+}  // namespace
+
 void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
   auto place = std::make_shared<Place>();
   place->attempt = attempt;
@@ -188,9 +198,16 @@ void Client::Session::ask(const AttemptPointer& attempt, Channel& channel) {
   channel.asking.insert(place);
 
   std::string timeout, ttl, count, of;
-  constexpr std::array<std::string_view, 4> commands = {"LOCK", "PERMIT", "CAMPAIGN", "ENTER"};
-  client::Connection::Arguments arguments{commands.at(static_cast<std::size_t>(place->thing)),
-                                          place->name};
+  std::vector<std::string> claims;
+  constexpr std::array<std::string_view, 5> commands = {"LOCK", "PERMIT", "CAMPAIGN", "ENTER",
+                                                        "RESERVE"};
+  client::Connection::Arguments arguments{commands.at(static_cast<std::size_t>(place->thing))};
+  if (place->thing == client::Thing::store) {
+    for (const auto& claim : attempt->request.claims) claims.push_back(text_of(claim));
+    arguments.insert(arguments.end(), claims.begin(), claims.end());
+    arguments.push_back("IN");
+  }
+  arguments.push_back(place->name);
   if (place->thing == client::Thing::election) arguments.push_back(attempt->request.value);
   if (place->thing == client::Thing::room) arguments.push_back(attempt->request.group);
   arguments.push_back("ASYNC");
@@ -250,6 +267,10 @@ void Client::Session::give_back(Channel& channel, const client::Bequest::Release
 void Client::Session::unlock(Channel& channel, const client::Bequest::Release& release) {
   if (!channel.connection) return;
   const auto number = std::to_string(release.fence);
+  if (release.thing == client::Thing::store) {
+    channel.connection->send({"RETURN", number, "IN", release.name}, [](Reply*) { return true; });
+    return;
+  }
   constexpr std::array<std::string_view, 4> commands = {"UNLOCK", "RELEASE", "RESIGN", "LEAVE"};
   channel.connection->send(
       {commands.at(static_cast<std::size_t>(release.thing)), release.name, number},
@@ -262,7 +283,7 @@ void Client::Session::detach(const PlacePointer& place) {
 }
 
 void Client::Session::grant(const PlacePointer& place, std::uint64_t fence,
-                            std::vector<std::uint32_t> permits) {
+                            std::vector<std::uint32_t> permits, std::vector<Resource> resources) {
   const auto attempt = place->attempt;
   auto& channel = *place->channel;
   moved_.notify_all();
@@ -277,8 +298,11 @@ void Client::Session::grant(const PlacePointer& place, std::uint64_t fence,
   const auto owner = std::find_if(channels_.begin(), channels_.end(),
                                   [&](const auto& each) { return each.get() == &channel; });
   TURNO_ASSERT(owner != channels_.end());
-  attempt->held =
-      new Held{.lock = &lock, .fence = fence, .channel = *owner, .permits = std::move(permits)};
+  attempt->held = new Held{.lock = &lock,
+                           .fence = fence,
+                           .channel = *owner,
+                           .permits = std::move(permits),
+                           .resources = std::move(resources)};
   ++channel.holds;
   attempt->state = State::done;
   lock.held = attempt->held;

@@ -23,6 +23,7 @@ void add_lock(Command app, Job& job, const std::vector<std::string>& command);
 void add_semaphore(Command app, Job& job, const std::vector<std::string>& command);
 void add_elect(Command app, Job& job, const std::vector<std::string>& command);
 void add_room(Command app, Job& job, const std::vector<std::string>& command);
+void add_reserve(Command app, Job& job, const std::vector<std::string>& command);
 void add_leader(Command app, Job& job);
 void add_demo(Command app, Job& job);
 

@@ -124,6 +124,7 @@ std::vector<std::string> LocalCluster::arguments_for(const std::string& name) co
     add("--http", ports.http);
   }
   add("--algorithm", options_.algorithm);
+  add("--allocator", options_.allocator);
   // The nodes may stay when this process, and where it was, are gone.
   if (!options_.configuration.empty())
     add("--config", fs::absolute(options_.configuration).native());
@@ -144,6 +145,11 @@ tl::expected<void, Error> LocalCluster::prepare(std::size_t count) {
         fmt::format("the cluster in {} runs {}, not {}: leave --algorithm out, stop it "
                     "first (turno down), or take another --dir",
                     directory_.string(), view_.algorithm, options_.algorithm));
+  if (view_.size() > 0 && !options_.allocator.empty() && options_.allocator != view_.allocator)
+    return failure(
+        fmt::format("the cluster in {} reserves by {}, not {}: leave --allocator out, stop it "
+                    "first (turno down), or take another --dir",
+                    directory_.string(), view_.allocator, options_.allocator));
   if (auto same = check_settings(); !same) return same;
   for (const auto& directory : {directory_, directory_ / "logs"})
     if (const auto made = registry::make_directory(directory); !made)

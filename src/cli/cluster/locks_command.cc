@@ -64,13 +64,15 @@ void add_holder(Json& json, const Holder& holder) {
 }
 
 Json waiter_json(const WaitingClient& waiter, std::size_t position) {
-  return Json()
-      .add("position", position)
-      .add("client", printable(waiter.client))
-      .add("from", printable(waiter.from))
-      .add("node", printable(waiter.node))
-      .add("session", std::to_string(waiter.session))
-      .add("waiting_ms", waiter.waiting.count());
+  auto json = Json()
+                  .add("position", position)
+                  .add("client", printable(waiter.client))
+                  .add("from", printable(waiter.from))
+                  .add("node", printable(waiter.node))
+                  .add("session", std::to_string(waiter.session))
+                  .add("waiting_ms", waiter.waiting.count());
+  if (!waiter.wants.empty()) json.add("wants", printable(waiter.wants));
+  return json;
 }
 
 std::vector<std::string> row_of(const std::string& name, const Holder& holder) {
@@ -170,8 +172,7 @@ struct Situation {
   std::string name;
   std::string asked_kind;  // empty: any
   std::optional<Holder> holder;
-  std::vector<PermitHolder> permit_holders;  // of a semaphore or a room
-  bool room = false;
+  std::vector<PermitHolder> permit_holders;  // of a semaphore, a room or a store
   std::vector<WaitingClient> waiters;
   Gaps gaps;
   std::optional<cluster::Member> holder_node;
@@ -179,9 +180,10 @@ struct Situation {
   milliseconds lock_delay{0};
 
   [[nodiscard]] bool surely_free() const { return !holder && gaps.complete() && ready; }
-  [[nodiscard]] bool is_election() const {
-    return (holder ? holder->kind : asked_kind) == "election";
+  [[nodiscard]] bool is(std::string_view kind) const {
+    return (holder ? holder->kind : asked_kind) == kind;
   }
+  [[nodiscard]] bool is_election() const { return is("election"); }
 };
 
 // Who holds and who waits are two questions. If somebody began to answer in between, they are asked
@@ -194,7 +196,6 @@ tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
     if (!waiters) return tl::unexpected(waiters.error());
     now.holder = std::move(who->holder);
     now.permit_holders = std::move(who->holders);
-    now.room = who->room;
     now.waiters = std::move(waiters->list);
     now.gaps = std::move(waiters->gaps);
     if (now.holder || who->complete == now.gaps.complete()) return {};
@@ -256,22 +257,39 @@ std::string listed(const std::vector<std::uint64_t>& permits) {
   return text;
 }
 
+std::string listed(const std::vector<Resource>& resources) {
+  std::string text;
+  for (const auto& each : resources)
+    text += (text.empty() ? "" : ", ") + printable(each.type) + ":" + std::to_string(each.number);
+  return text;
+}
+
+// What it has, for people.
+std::string share_of(const PermitHolder& who, const Situation& now) {
+  if (now.is("room"))
+    return who.holder.kept_for.empty() ? "group " + printable(who.group) : "it is";
+  return now.is("store") ? listed(who.resources) : listed(who.permits);
+}
+
 void explain_many(const Situation& now) {
-  if (now.room) {
+  if (now.is("store")) {
+    fmt::print("Of store '{}' {} {} in use:\n", printable(now.name),
+               counted(now.holder->in_use, "resource"), now.holder->in_use == 1 ? "is" : "are");
+  } else if (now.is("room")) {
     fmt::print("In room '{}' {} {}:\n", printable(now.name), counted(now.holder->inside, "user"),
                now.holder->inside == 1 ? "is" : "are");
   } else {
     fmt::print("Of semaphore '{}' {} {} in use:\n", printable(now.name),
                counted(now.holder->in_use, "permit"), now.holder->in_use == 1 ? "is" : "are");
   }
-  for (const auto& [holder, permits, group] : now.permit_holders) {
+  for (const auto& who : now.permit_holders) {
+    const auto& holder = who.holder;
     if (!holder.kept_for.empty()) {
-      fmt::print("  {} kept for {}, free in {}\n", now.room ? "it is" : listed(permits),
-                 printable(holder.kept_for), readable(holder.free_in));
+      fmt::print("  {} kept for {}, free in {}\n", share_of(who, now), printable(holder.kept_for),
+                 readable(holder.free_in));
     } else {
-      fmt::print("  {} {} {}, session {} at {}, for {} (fence {})\n",
-                 now.room ? "group " + printable(group) : listed(permits),
-                 now.room ? "with" : "held by", named(holder.client, holder.from),
+      fmt::print("  {} {} {}, session {} at {}, for {} (fence {})\n", share_of(who, now),
+                 now.is("room") ? "with" : "held by", named(holder.client, holder.from),
                  printable(holder.session), printable(holder.node), readable(holder.held),
                  holder.fence);
     }
@@ -317,9 +335,10 @@ void explain_waiters(const Situation& now) {
                                    : counted(count, "client") + " wait for it, the longest first");
   std::size_t position = 0;
   for (const auto& waiter : now.waiters)
-    fmt::print("  {}. {}, session {} at {}, for {}\n", ++position,
+    fmt::print("  {}. {}, session {} at {}, for {}{}{}\n", ++position,
                named(waiter.client, waiter.from), waiter.session, printable(waiter.node),
-               readable(waiter.waiting));
+               readable(waiter.waiting), waiter.wants.empty() ? "" : ", wants ",
+               printable(waiter.wants));
   if (now.waiters.size() > 1)
     fmt::print(
         "Those at one node are served in this order; between nodes the algorithm decides.\n");
@@ -368,20 +387,26 @@ void add_held(Json& json, const Situation& now) {
 
 void add_permits(Json& json, const Situation& now) {
   std::vector<Json> holders;
-  for (const auto& [holder, permits, group] : now.permit_holders) {
+  for (const auto& [holder, permits, group, resources] : now.permit_holders) {
     Json each;
     add_holder(each, holder);
-    if (now.room && holder.kept_for.empty()) each.add("group", printable(group));
-    if (now.room) {
-      holders.push_back(std::move(each));
-      continue;
-    }
     std::vector<std::string> numbers;
     for (const auto permit : permits) numbers.push_back(std::to_string(permit));
-    each.add_raw("permits", json_array(numbers));
+    std::vector<Json> shares;
+    for (const auto& [type, number, fence] : resources)
+      shares.push_back(
+          Json().add("type", printable(type)).add("number", number).add("fence", Fence{fence}));
+    if (now.is("room")) {
+      if (holder.kept_for.empty()) each.add("group", printable(group));
+    } else if (now.is("store")) {
+      each.add("resources", shares);
+    } else {
+      each.add_raw("permits", json_array(numbers));
+    }
     holders.push_back(std::move(each));
   }
-  json.add(now.room ? "inside" : "in_use", now.room ? now.holder->inside : now.holder->in_use)
+  const bool room = now.is("room");
+  json.add(room ? "inside" : "in_use", room ? now.holder->inside : now.holder->in_use)
       .add("holders", holders);
 }
 
@@ -422,18 +447,19 @@ void add_question(Command app, Job& job, const char* command_name, const char* t
                   int (*run)(const LockQuestion&)) {
   auto command = app.add_subcommand(command_name, title);
   auto options = std::make_shared<LockQuestion>();
-  command.add_option("NAME", options->name, "The lock, semaphore, election or room").required();
+  command.add_option("NAME", options->name, "The lock, semaphore, election, room or store")
+      .required();
   command.add_option(
       "--kind", options->kind,
-      "lock, semaphore, election or room, if several are called so (default: the first of "
+      "lock, semaphore, election, room or store, if several are called so (default: the first of "
       "these that somebody has or wants)");
   options->add_to(command);
   command.footer(fmt::format("\nExample:\n  turno {} backup\n", command_name));
   command.callback([&job, options, run] {
     const auto& kind = options->kind;
     if (!kind.empty() && kind != "lock" && kind != "semaphore" && kind != "election" &&
-        kind != "room")
-      throw UsageError("--kind is lock, semaphore, election or room, not '" + kind + "'");
+        kind != "room" && kind != "store")
+      throw UsageError("--kind is lock, semaphore, election, room or store, not '" + kind + "'");
     job = [options, run] { return run(*options); };
   });
 }
@@ -451,8 +477,8 @@ void add_locks(Command app, Job& job) {
 }
 
 void add_waiters(Command app, Job& job) {
-  add_question(app, job, "waiters", "List who waits for a lock, a semaphore, an election or a room",
-               waiters);
+  add_question(app, job, "waiters",
+               "List who waits for a lock, a semaphore, an election, a room or a store", waiters);
 }
 
 void add_why(Command app, Job& job) {

@@ -42,6 +42,17 @@ std::string address_for(const char* option, std::string text) {
   return text;
 }
 
+[[noreturn]] void refuse_algorithm(std::string_view what, const std::string& name,
+                                   const std::vector<std::string_view>& names) {
+  const std::vector<std::string> known(names.begin(), names.end());
+  const auto near = near_names(name, known);
+  throw UsageError(
+      fmt::format("nodes do not run the {} '{}' ('turno algorithms' lists more than they run); {} "
+                  "{}{}",
+                  what, name, near.empty() ? "there are" : "did you mean",
+                  fmt::join(near.empty() ? known : near, ", "), near.empty() ? "" : "?"));
+}
+
 }  // namespace
 
 void NodeOptions::add_common_to(Command command) {
@@ -62,6 +73,9 @@ void NodeOptions::add_common_to(Command command) {
   command.add_option(
       "--algorithm,-a", algorithm,
       "The lock algorithm of the cluster (turno algorithms); the first node decides");
+  command.add_option("--allocator", allocator,
+                     "The algorithm of reservations: central-allocator, brokered, grid or "
+                     "bouabdallah-laforest; the first node decides");
   command
       .add_option("--lock-delay", lock_delay,
                   "How long a lock that a crashed node may have held stays closed; the first node "
@@ -78,7 +92,8 @@ void NodeOptions::add_common_to(Command command) {
   command.add_option("--latency", latency,
                      "Add a delay between two nodes, for experiments: node-1,node-2:50ms");
   command.add_option("--config", configuration,
-                     "A file (TOML) that declares semaphores: [semaphores.NAME] permits = 4");
+                     "A file (TOML) that declares semaphores and resources: [semaphores.NAME] "
+                     "permits = 4, [resources.TYPE] instances = 8");
   command.add_option("--log-level", log_level, "debug, info, warning, error, off")
       .capture_default_str();
 }
@@ -134,16 +149,11 @@ node::Settings NodeOptions::settings() const {
     if (!declarations) throw UsageError("--config: " + declarations.error());
     settings.declarations = std::move(*declarations);
   }
-  if (!algorithm.empty() && table::make_engine(algorithm) == nullptr) {
-    const auto names = table::engine_names();
-    const std::vector<std::string> known(names.begin(), names.end());
-    auto near = near_names(algorithm, known);
-    throw UsageError(
-        fmt::format("nodes do not run the algorithm '{}' ('turno algorithms' lists more than they "
-                    "run); {} {}{}",
-                    algorithm, near.empty() ? "there are" : "did you mean",
-                    fmt::join(near.empty() ? known : near, ", "), near.empty() ? "" : "?"));
-  }
+  settings.allocator = allocator;
+  if (!algorithm.empty() && table::make_engine(algorithm) == nullptr)
+    refuse_algorithm("algorithm", algorithm, table::engine_names());
+  if (!allocator.empty() && table::make_store_engine(allocator) == nullptr)
+    refuse_algorithm("allocator", allocator, table::store_engine_names());
   settings.peer_address = address_for("--peer", peer);
   settings.client_address = address_for("--client", tcp_address(client, where.system));
   settings.http_address = address_for("--http", tcp_address(http, where.system));

@@ -12,7 +12,7 @@ namespace turno::cli {
 
 struct NodeOptions {
   AskedPlace place;
-  std::string name, algorithm;
+  std::string name, algorithm, allocator;
   std::string peer = "127.0.0.1:0", client, http, socket;
   bool tcp = false, no_tcp = false, expose = false;
   std::string lock_delay, idle;  // empty: the cluster's, or the default

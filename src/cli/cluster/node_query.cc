@@ -66,6 +66,18 @@ std::vector<std::uint64_t> permits_in(const Reply& holder) {
   return permits;
 }
 
+std::vector<Resource> resources_in(const Reply& holder) {
+  std::vector<Resource> resources;
+  for (std::size_t i = 0; i + 1 < holder.elements.size(); i += 2)
+    if (holder.elements[i].text == "resources")
+      for (const auto& each : holder.elements[i + 1].elements)
+        if (each.elements.size() == 3)
+          resources.push_back({each.elements[0].text,
+                               static_cast<std::uint32_t>(each.elements[1].integer),
+                               static_cast<std::uint64_t>(each.elements[2].integer)});
+  return resources;
+}
+
 std::string group_in(const Reply& holder) {
   for (std::size_t i = 0; i + 1 < holder.elements.size(); i += 2)
     if (holder.elements[i].text == "group") return holder.elements[i + 1].text;
@@ -204,11 +216,11 @@ tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name, std::string
     return tl::unexpected(Error{holder.error().code, address_ + ": " + holder.error().message});
   WhoAnswer answer{.holder = *holder};
   for (std::size_t i = 0; i + 1 < reply->elements.size(); i += 2) {
-    if (reply->elements[i].text == "kind") answer.room = reply->elements[i + 1].text == "room";
     if (reply->elements[i].text != "holders") continue;
     for (const auto& each : reply->elements[i + 1].elements)
       if (auto one = client::holder_from(each); one && *one)
-        answer.holders.push_back({std::move(**one), permits_in(each), group_in(each)});
+        answer.holders.push_back(
+            {std::move(**one), permits_in(each), group_in(each), resources_in(each)});
   }
   return answer;
 }
@@ -227,7 +239,8 @@ tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view n
                             .client = fields.text("client"),
                             .from = fields.text("from"),
                             .session = static_cast<std::uint64_t>(fields.number("session")),
-                            .waiting = milliseconds(fields.number("waiting_ms"))});
+                            .waiting = milliseconds(fields.number("waiting_ms")),
+                            .wants = fields.text("wants")});
   }
   return waiters;
 }

@@ -28,6 +28,7 @@ struct WaitingClient {
   std::string node, client, from;
   std::uint64_t session = 0;
   std::chrono::milliseconds waiting{0};
+  std::string wants = {};  // of a store: "gpu:2 licence:1"
 };
 
 template <class T>
@@ -36,19 +37,20 @@ struct Answer {
   Gaps gaps;
 };
 
-// Who holds permits of a semaphore by one grant or is in a room, or for whom they are kept.
+// Who holds permits of a semaphore or resources of a store by one grant or is in a room, or for
+// whom they are kept.
 struct PermitHolder {
   Holder holder;
   std::vector<std::uint64_t> permits;
   std::string group;  // of a room
+  std::vector<Resource> resources = {};
 };
 
-// Who holds one lock. Of a semaphore or a room the holder has only `in_use` or `inside`, and
-// `waiting`, and `holders` are those who have some or are inside.
+// Who holds one lock. Of a semaphore, a store or a room the holder has only `in_use` or `inside`,
+// and `waiting`, and `holders` are those who have some or are inside.
 struct WhoAnswer {
   std::optional<Holder> holder;
   std::vector<PermitHolder> holders;
-  bool room = false;
   bool complete = true;  // if not, and there is no holder: some member that did not answer may be
 };
 
@@ -88,8 +90,8 @@ class NodeQuery {
   tl::expected<std::vector<cluster::Member>, Error> members();
   tl::expected<std::vector<MemberState>, Error> member_states();
   tl::expected<Answer<HeldLock>, Error> locks();
-  // `kind`: lock, semaphore, election or room; empty: the first of these that somebody has or
-  // wants.
+  // `kind`: lock, semaphore, election, room or store; empty: the first of these that somebody has
+  // or wants.
   tl::expected<WhoAnswer, Error> who(std::string_view name, std::string_view kind = {});
   tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name,
                                                      std::string_view kind = {});

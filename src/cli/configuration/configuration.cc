@@ -32,11 +32,13 @@ class Reading {
       return tl::unexpected(
           error_at(parsed.error().source(), std::string(parsed.error().description())));
     for (const auto& [key, node] : parsed.table()) {
-      if (key != "semaphores") return complain(key, unknown_key(key, {"semaphores"}));
-      if (const auto* semaphores = node.as_table()) {
-        read_semaphores(*semaphores);
+      const bool semaphores = key == "semaphores";
+      if (!semaphores && key != "resources")
+        return complain(key, unknown_key(key, {"semaphores", "resources"}));
+      if (const auto* things = node.as_table()) {
+        semaphores ? read_semaphores(*things) : read_resources(*things);
       } else {
-        return complain(key, "semaphores is a table: [semaphores.NAME]");
+        return complain(key, fmt::format("{0} is a table: [{0}.NAME]", key.str()));
       }
       if (error_) return tl::unexpected(*error_);
     }
@@ -66,41 +68,60 @@ class Reading {
   }
 
   void read_semaphores(const toml::table& semaphores) {
-    for (const auto& [name, node] : semaphores) {
+    read_numbers(semaphores, {"semaphores", "a semaphore", "permits", cluster::most_permits},
+                 [&](const std::string& name, std::uint32_t permits, std::string where) {
+                   declarations_.declare_semaphore(name,
+                                                   {.permits = permits, .where = std::move(where)});
+                 });
+  }
+  void read_resources(const toml::table& resources) {
+    read_numbers(resources, {"resources", "a resource", "instances", cluster::most_instances},
+                 [&](const std::string& name, std::uint32_t instances, std::string where) {
+                   declarations_.declare_resource(
+                       name, {.instances = instances, .where = std::move(where)});
+                 });
+  }
+
+  // Things of which no more is declared than how many there are of each.
+  struct Counted {
+    std::string_view things, thing, number;
+    std::uint32_t most;
+  };
+  template <class Declare>
+  void read_numbers(const toml::table& things, const Counted& of, const Declare& declare) {
+    for (const auto& [name, node] : things) {
       if (const auto wrong = port::Declarations::wrong_with(name.str()); !wrong.empty())
         return fail(name.source(), wrong);
-      const auto* semaphore = node.as_table();
-      if (semaphore == nullptr)
+      const auto* table = node.as_table();
+      if (table == nullptr)
         return fail(name.source(),
-                    fmt::format("a semaphore is a table: [semaphores.{}]", name.str()));
-      const auto permits = read_permits(name, *semaphore);
-      if (!permits) return;
-      declarations_.declare_semaphore(
-          std::string(name.str()),
-          {.permits = *permits,
-           .where = fmt::format("semaphores.{}, {}", name.str(), place_of(name.source()))});
+                    fmt::format("{} is a table: [{}.{}]", of.thing, of.things, name.str()));
+      const auto number = read_number(name, *table, of);
+      if (!number) return;
+      declare(std::string(name.str()), *number,
+              fmt::format("{}.{}, {}", of.things, name.str(), place_of(name.source())));
     }
   }
 
-  std::optional<std::uint32_t> read_permits(const toml::key& name, const toml::table& semaphore) {
-    std::optional<std::uint32_t> permits;
-    for (const auto& [key, node] : semaphore) {
-      if (key != "permits") {
-        fail(key.source(), unknown_key(key, {"permits"}));
+  std::optional<std::uint32_t> read_number(const toml::key& name, const toml::table& table,
+                                           const Counted& of) {
+    std::optional<std::uint32_t> number;
+    for (const auto& [key, node] : table) {
+      if (key != of.number) {
+        fail(key.source(), unknown_key(key, {std::string(of.number)}));
         return {};
       }
       const auto* value = node.as_integer();
-      if (value == nullptr || value->get() < 1 || value->get() > cluster::most_permits) {
-        fail(node.source(), fmt::format("permits is a number from 1 to {}", cluster::most_permits));
+      if (value == nullptr || value->get() < 1 || value->get() > of.most) {
+        fail(node.source(), fmt::format("{} is a number from 1 to {}", of.number, of.most));
         return {};
       }
-      permits = static_cast<std::uint32_t>(value->get());
+      number = static_cast<std::uint32_t>(value->get());
     }
-    if (!permits)
-      fail(name.source(),
-           fmt::format("semaphores.{} does not say how many permits it has: permits = 4",
-                       name.str()));
-    return permits;
+    if (!number)
+      fail(name.source(), fmt::format("{0}.{1} does not say how many {2} it has: {2} = 4",
+                                      of.things, name.str(), of.number));
+    return number;
   }
 
   const std::string& file_;

@@ -42,7 +42,8 @@ TEST(Configuration, DeclaresSemaphoresByNameAndByBeginning) {
 TEST(Configuration, SaysWhereItIsWrong) {
   EXPECT_EQ(error_of("[semaphore.gpu]\npermits = 4\n"),
             "t.toml:1:2: 'semaphore' is not known here; did you mean semaphores?");
-  EXPECT_EQ(error_of("x = 1\n"), "t.toml:1:1: 'x' is not known here; there is semaphores");
+  EXPECT_EQ(error_of("x = 1\n"),
+            "t.toml:1:1: 'x' is not known here; there is semaphores, resources");
   EXPECT_EQ(error_of("semaphores = 3\n"), "t.toml:1:1: semaphores is a table: [semaphores.NAME]");
   EXPECT_EQ(error_of("[semaphores]\ngpu = 4\n"),
             "t.toml:2:1: a semaphore is a table: [semaphores.gpu]");
@@ -60,6 +61,26 @@ TEST(Configuration, SaysWhereItIsWrong) {
   EXPECT_THAT(error_of("[semaphores.gpu]\npermits=1\n[semaphores.gpu]\npermits=1\n"),
               StartsWith("t.toml:3:"))
       << "twice";
+}
+
+TEST(Configuration, DeclaresResources) {
+  const auto parsed = parse_configuration(
+      "[resources]\n"
+      "gpu = { instances = 8 }\n"
+      "\"licence-*\" = { instances = 1024 }\n",
+      "t.toml");
+  ASSERT_TRUE(parsed) << parsed.error();
+  EXPECT_EQ(parsed->resources(), 2U);
+  EXPECT_EQ(parsed->resource("gpu")->instances, 8U);
+  EXPECT_EQ(parsed->resource("gpu")->where, "resources.gpu, t.toml:2:1");
+  EXPECT_EQ(parsed->resource("licence-a")->instances, 1024U);
+  EXPECT_EQ(parsed->resource("tape"), nullptr);
+  EXPECT_EQ(error_of("[resources.gpu]\npermits = 8\n"),
+            "t.toml:2:1: 'permits' is not known here; there is instances");
+  EXPECT_EQ(error_of("[resources.gpu]\ninstances = 1025\n"),
+            "t.toml:2:13: instances is a number from 1 to 1024");
+  EXPECT_EQ(error_of("[resources.gpu]\n"),
+            "t.toml:1:12: resources.gpu does not say how many instances it has: instances = 4");
 }
 
 TEST(Configuration, IsReadFromAFile) {

@@ -9,8 +9,8 @@ namespace turno::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> commands_that_run = {"lock", "semaphore", "elect",
-                                                               "room"};
+constexpr std::array<std::string_view, 5> commands_that_run = {"lock", "semaphore", "elect", "room",
+                                                               "reserve"};
 
 // An option whose value is the next word.
 bool wants_next_word(Command command, const std::string& word) {

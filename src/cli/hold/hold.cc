@@ -1,4 +1,5 @@
-// Runs a command while holding a lock, permits of a semaphore, leading an election, or in a room.
+// Runs a command while holding a lock, permits of a semaphore or resources of a store, leading an
+// election, or in a room.
 #include "cli/hold/hold.h"
 
 #include <fcntl.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -144,6 +146,8 @@ tl::expected<Grant, Error> acquire_at(Client& client, const HoldOptions& options
       return Election(client, options.name).campaign(options.value, request, stop);
     case Kind::room:
       return Room(client, options.name).acquire(request, stop);
+    case Kind::store:
+      return Reservation(client, request.claims, options.name).acquire(request, stop);
     case Kind::lock:
       break;
   }
@@ -251,6 +255,15 @@ bool runs_under(const std::string& name) {
   return false;
 }
 
+// "gpu:0,gpu:3", or with their fences "gpu:0:390559366180864016,...".
+std::string text_of(const std::vector<Resource>& resources, bool with_fences) {
+  std::string text;
+  for (const auto& each : resources)
+    text += (text.empty() ? "" : ",") + each.type + ":" + std::to_string(each.number) +
+            (with_fences ? ":" + std::to_string(each.fence) : "");
+  return text;
+}
+
 std::vector<std::string> environment_of(const Client& client, const Grant& grant,
                                         const HoldOptions& options) {
   const auto identity = client.identity();
@@ -258,6 +271,12 @@ std::vector<std::string> environment_of(const Client& client, const Grant& grant
   std::vector<std::string> environment = {"TURNO_FENCE=" + std::to_string(grant.fence()),
                                           "TURNO_NODE=" + identity.node,
                                           "TURNO_SESSION=" + identity.session};
+  if (options.kind == Kind::store) {
+    environment.push_back("TURNO_STORE=" + name);
+    environment.push_back("TURNO_RESOURCES=" + text_of(grant.resources(), false));
+    environment.push_back("TURNO_RESOURCE_FENCES=" + text_of(grant.resources(), true));
+    return environment;
+  }
   if (options.kind == Kind::room) {
     environment.push_back("TURNO_ROOM=" + name);
     environment.push_back("TURNO_GROUP=" + options.group);
@@ -379,6 +398,43 @@ int run_under(Client& client, Grant& grant, const Request& request, const HoldOp
   return end->status;
 }
 
+// "gpu:2/8,licence": two of eight, and one more.
+std::vector<Claim> parse_claims(const std::string& text) {
+  std::vector<Claim> claims;
+  std::istringstream list(text);
+  for (std::string each; std::getline(list, each, ',');) {
+    auto rest = std::string_view(each);
+    const auto number_after = [&](char mark, std::uint32_t unless_said) {
+      const auto at = rest.find(mark);
+      if (at == std::string_view::npos) return unless_said;
+      std::uint32_t value = 0;
+      const auto digits = rest.substr(at + 1);
+      const auto [end, error] =
+          std::from_chars(digits.data(), digits.data() + digits.size(), value);
+      const bool whole = error == std::errc() && end == digits.data() + digits.size();
+      if (!whole || value < 1 || value > cluster::most_instances)
+        throw UsageError("'" + each + "': a resource is said as TYPE, TYPE:COUNT or " +
+                         "TYPE:COUNT/INSTANCES, with numbers from 1 to " +
+                         std::to_string(cluster::most_instances));
+      rest = rest.substr(0, at);
+      return value;
+    };
+    Claim claim;
+    claim.of = number_after('/', 0);
+    claim.count = number_after(':', 1);
+    claim.type = rest;
+    if (claim.type.empty() || claim.type.size() > cluster::longest_name)
+      throw UsageError("'" + each + "': a type of resources has a name of at most " +
+                       std::to_string(cluster::longest_name) + " bytes");
+    if (claim.of != 0 && claim.count > claim.of)
+      throw UsageError("'" + each + "': " + std::to_string(claim.count) + " is more than " +
+                       std::to_string(claim.of));
+    claims.push_back(std::move(claim));
+  }
+  if (claims.empty()) throw UsageError("reserve needs resources, as in gpu:2/8,licence");
+  return claims;
+}
+
 Request request_of(const HoldOptions& options) {
   Request request;
   if (!options.timeout.empty()) request.timeout = parse_duration("--timeout", options.timeout);
@@ -396,6 +452,7 @@ Request request_of(const HoldOptions& options) {
     request.group = options.group;
     request.of = options.capacity;
   }
+  if (options.kind == Kind::store) request.claims = parse_claims(options.resources);
   if (options.kind == Kind::semaphore) {
     if (options.count < 1 || options.count > most || options.permits > most)
       throw UsageError("a semaphore has 1 to " + std::to_string(most) + " permits");
@@ -432,7 +489,8 @@ int run_while_holding(HoldOptions options, const std::vector<std::string>& comma
   if (options.system) options.directory = system_place().runtime.string();
   if (command.empty()) {
     const std::string word(options.word());
-    throw UsageError(word + " needs a command to run: turno " + word + " " + options.name +
+    throw UsageError(word + " needs a command to run: turno " + word + " " +
+                     (options.kind == Kind::store ? options.resources : options.name) +
                      " -- COMMAND");
   }
   const auto request = request_of(options);

@@ -12,11 +12,11 @@
 namespace turno::cli {
 
 // What a command can run under.
-enum class Kind : std::uint8_t { lock, semaphore, election, room };
-inline constexpr std::array<std::string_view, 4> kind_names = {"lock", "semaphore", "election",
-                                                               "room"};
-inline constexpr std::array<std::string_view, 4> kind_words = {"lock", "semaphore", "elect",
-                                                               "room"};
+enum class Kind : std::uint8_t { lock, semaphore, election, room, store };
+inline constexpr std::array<std::string_view, 5> kind_names = {"lock", "semaphore", "election",
+                                                               "room", "store"};
+inline constexpr std::array<std::string_view, 5> kind_words = {"lock", "semaphore", "elect", "room",
+                                                               "reserve"};
 
 struct HoldOptions {
   std::string name;
@@ -24,6 +24,7 @@ struct HoldOptions {
   std::string value;                     // of a leader
   std::string group;                     // of a room
   std::uint32_t capacity = 0;            // of that group; 0: not said
+  std::string resources;                 // of a store: those that are wanted, "gpu:2/8,licence"
   std::uint32_t permits = 0;             // that a semaphore has; 0: not said
   std::uint32_t count = 1;               // of them that are wanted
   std::string timeout, ttl, kill_after;  // empty: none
@@ -33,7 +34,10 @@ struct HoldOptions {
   bool nonblock = false, quiet = false, verbose = false, system = false;
 
   // "lock 'L'"
-  [[nodiscard]] std::string thing() const { return std::string(kind_name()) + " '" + name + "'"; }
+  [[nodiscard]] std::string thing() const {
+    return (kind == Kind::store ? resources + " of " : "") + std::string(kind_name()) + " '" +
+           name + "'";
+  }
   [[nodiscard]] std::string_view kind_name() const {
     return kind_names.at(static_cast<std::size_t>(kind));
   }
@@ -41,7 +45,9 @@ struct HoldOptions {
     return kind_words.at(static_cast<std::size_t>(kind));
   }
   // Several may have some of it, or be inside, at once.
-  [[nodiscard]] bool many() const { return kind == Kind::semaphore || kind == Kind::room; }
+  [[nodiscard]] bool many() const {
+    return kind == Kind::semaphore || kind == Kind::room || kind == Kind::store;
+  }
   // "a lock"
   [[nodiscard]] std::string some() const {
     return (kind == Kind::election ? "an " : "a ") + std::string(kind_name());

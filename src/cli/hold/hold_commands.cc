@@ -1,4 +1,5 @@
-// turno lock, turno semaphore, turno elect, turno room: run a command while holding something.
+// turno lock, turno semaphore, turno elect, turno room, turno reserve: run a command while holding
+// something.
 #include <fmt/core.h>
 
 #include <memory>
@@ -140,6 +141,34 @@ void add_room(Command app, Job& job, const std::vector<std::string>& command) {
       "\nExamples:\n  turno room data --group read -- ./report\n"
       "  turno room data --group write --capacity 1 -- ./import\n");
   room.callback([&job, &command, options] {
+    job = [&command, options] { return run_while_holding(*options, command); };
+  });
+}
+
+void add_reserve(Command app, Job& job, const std::vector<std::string>& command) {
+  auto reserve = app.add_subcommand("reserve", "Run a command while holding several resources");
+  auto options = std::make_shared<HoldOptions>();
+  options->kind = Kind::store;
+  options->name = "resources";
+  reserve
+      .add_option("RESOURCES", options->resources,
+                  "What is wanted: TYPE[:COUNT][/INSTANCES], separated by commas")
+      .required();
+  reserve.add_option("--store", options->name, "The store to which they belong")
+      .capture_default_str();
+  add_common(reserve, *options, "reservation");
+  reserve.footer(
+      "\nturno reserve TYPE[:COUNT][/INSTANCES],... [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
+      "\nAs turno lock, but the command gets so many instances of each type, all of them at once.\n"
+      "How many there are says a node's file ([resources.gpu] instances = 8), or whoever asks "
+      "first:\n"
+      "gpu:2/8 is two of eight. The command finds the instances in TURNO_RESOURCES, as in\n"
+      "gpu:0,gpu:3,licence:0, the same with the fence of each in TURNO_RESOURCE_FENCES, and\n"
+      "TURNO_STORE, TURNO_FENCE, TURNO_NODE and TURNO_SESSION.\n" +
+      fmt::format(exit_statuses, "resources") +
+      "\nExamples:\n  turno reserve gpu:2/8,licence:1/3 -- ./train\n"
+      "  turno reserve tape --timeout 0 sh -c 'echo $TURNO_RESOURCES'\n");
+  reserve.callback([&job, &command, options] {
     job = [&command, options] { return run_while_holding(*options, command); };
   });
 }
