@@ -117,6 +117,14 @@ constexpr std::array all = {
            .flaw = "a request for permits that nobody waits for any more goes on",
            .permits = 3,
            .rule = "giving-back"},
+    Canary{.name = "resources-all-reports",
+           .flaw = "the home of a store does not wait for all reports",
+           .stores = true,
+           .rule = "all-reports"},
+    Canary{.name = "resources-fence-epoch",
+           .flaw = "fences of a new view begin where the first one's did",
+           .stores = true,
+           .rule = "fence-epoch"},
     Canary{.name = "last-father",
            .algorithm = "nxr-b",
            .flaw = "two nodes starve a third",
@@ -135,6 +143,7 @@ Report look_for(const Canary& canary, Options options) {
   flaw = canary.rule.empty() ? canary.name : canary.rule;
   options.node.algorithm = canary.algorithm;
   options.permits = canary.permits;
+  if (canary.stores) options.resources = {2, 1};
   const auto* play = play_named(canary.play);
   if (play == nullptr && !canary.play.empty()) return {.misplayed = "there is no such play"};
   options.until_complaint = true;

@@ -14,6 +14,7 @@ struct Canary {
   std::string_view flaw;
   enum class Kind : std::uint8_t { rule, departure } kind = Kind::rule;
   std::uint32_t permits = 0;  // it is shown by semaphores with so many; 0: by locks
+  bool stores = false;        // it is shown by stores of resources
   // Which one of these it is, if its name does not say it.
   std::string_view rule = {};
   // The directed run that shows it (plays.h).

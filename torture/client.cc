@@ -62,6 +62,40 @@ class Life {
     return hot + static_cast<std::uint32_t>(random_.below(options_.locks - hot));
   }
 
+  // Types are called by their numbers. All: none of any has got lost.
+  [[nodiscard]] std::vector<Claim> all_claims() const {
+    std::vector<Claim> claims;
+    for (std::size_t type = 0; type < options_.resources.size(); ++type)
+      claims.push_back({std::to_string(type), options_.resources[type], options_.resources[type]});
+    return claims;
+  }
+  // Mostly of one type, sometimes of several.
+  std::vector<Claim> some_claims() {
+    auto claims = all_claims();
+    while (claims.size() > 1 && random_.below(3) != 0)
+      claims.erase(claims.begin() + static_cast<std::ptrdiff_t>(random_.below(claims.size())));
+    for (auto& claim : claims)
+      claim.count = 1 + static_cast<std::uint32_t>(random_.below(claim.of));
+    return claims;
+  }
+  // What is judged by itself: a lock, each permit, each instance of all types, numbered through.
+  struct Unit {
+    std::uint32_t number = 0;
+    std::uint64_t fence = 0;
+  };
+  [[nodiscard]] std::vector<Unit> units_of(const Grant& grant) const {
+    std::vector<Unit> units;
+    for (const auto& resource : grant.resources()) {
+      auto number = resource.number;
+      for (std::size_t type = 0; type < std::stoul(resource.type); ++type)
+        number += options_.resources[type];
+      units.push_back({number, resource.fence});
+    }
+    for (const auto permit : grant.permits()) units.push_back({permit, grant.fence()});
+    if (units.empty()) units.push_back({0, grant.fence()});
+    return units;
+  }
+
   void turn() {
     Request request;
     std::stop_source stop;
@@ -84,6 +118,7 @@ class Life {
         // For ever; but a run ends, and a node may be stopped.
         request.timeout = 20s;
     }
+    request.claims = some_claims();
     if (options_.permits > 0 && random_.below(2) == 0)
       request.permits = 1 + static_cast<std::uint32_t>(random_.below(options_.permits));
     if (random_.below(10) == 0) request.ttl = std::chrono::milliseconds(1 + random_.below(30));
@@ -93,6 +128,8 @@ class Life {
 
   tl::expected<Grant, Error> acquire(const std::string& name, const Request& request,
                                      const std::stop_token& stop) {
+    if (!options_.resources.empty())
+      return Reservation(*client_, request.claims, name).acquire(request, stop);
     if (options_.permits == 0) return client_->acquire(name, request, stop);
     return Semaphore(*client_, name, options_.permits).acquire(request, stop);
   }
@@ -113,23 +150,21 @@ class Life {
       return refused(grant.error());
     }
     ++grants_;
-    auto permits = grant->permits();
-    if (options_.permits == 0) permits = {0};
+    const auto units = units_of(*grant);
     const auto at = records_.count.load();
-    if (at + permits.size() > Records::most) return true;
-    const std::span records(records_.holds + at, permits.size());
-    for (std::size_t i = 0; i < permits.size(); ++i) {
+    if (at + units.size() > Records::most) return true;
+    const std::span records(records_.holds + at, units.size());
+    for (std::size_t i = 0; i < units.size(); ++i) {
       records[i] = {.client = options_.number,
                     .lock = lock,
-                    .permit = permits[i],
-                    .fence = grant->fence(),
+                    .permit = units[i].number,
+                    .fence = units[i].fence,
                     .asked = asked,
                     .granted = granted,
                     .node = records_.node};
       if (request.ttl) records[i].expires = asked + ns(*request.ttl);
     }
-    records_.count.store(at + static_cast<std::uint32_t>(permits.size()),
-                         std::memory_order_release);
+    records_.count.store(at + static_cast<std::uint32_t>(units.size()), std::memory_order_release);
     use(*grant, records, request);
     return random_.below(50) != 0;  // sometimes the session ends with the lock held
   }
@@ -208,11 +243,10 @@ class Life {
       const auto before = grants_;
       while (grants_ == before && now_ns() < deadline) {
         if (!connected()) continue;
-        // All permits: none has got lost.
-        if (!hold(lock,
-                  {.timeout = options_.last_patience, .permits = std::max(1U, options_.permits)},
-                  {}))
-          client_.reset();
+        // All permits, all resources: none has got lost.
+        Request all{.timeout = options_.last_patience, .permits = std::max(1U, options_.permits)};
+        all.claims = all_claims();
+        if (!hold(lock, all, {})) client_.reset();
       }
       if (grants_ == before) {
         std::snprintf(records_.last_error, sizeof records_.last_error,

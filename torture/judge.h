@@ -5,8 +5,8 @@
 //     it from its grant to its release, or to its knowledge of the loss. RENEW that answers 1 is
 //     belief.
 //   - Fences of a lock only grow.
-//   - Of a semaphore the same holds for each permit, and there are no others than it has: so there
-//     are never more inside than may be.
+//   - Of a semaphore the same holds for each permit, of a store for each instance of each type, and
+//     there are no others than it has: so there are never more inside than may be.
 //   - Patience: nobody that lives waits for long, not counted what the torture excuses.
 //   - Fairness: nobody that lives is overtaken very often while it waits.
 #pragma once
@@ -28,7 +28,7 @@ inline constexpr std::uint32_t no_client = std::numeric_limits<std::uint32_t>::m
 struct Hold {
   std::uint32_t client = 0;
   std::uint32_t lock = 0;    // or the semaphore
-  std::uint32_t permit = 0;  // of a semaphore
+  std::uint32_t permit = 0;  // of a semaphore; of a store the instance, numbered through all types
   std::uint64_t fence = 0;
   std::int64_t asked = 0, granted = 0;
   std::int64_t ended = 0;  // 0: not yet

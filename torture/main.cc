@@ -3,6 +3,7 @@
 // canary, a cluster that is wrong on purpose, it ends with 0 if that was noticed. A play is a
 // directed run of a right cluster.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -19,8 +20,11 @@ namespace turno::torture {
 namespace {
 
 int tell(const Report& report, const Options& options) {
-  const auto what = options.permits == 0 ? options.node.algorithm
-                                         : fmt::format("semaphores of {} permits", options.permits);
+  const auto what = !options.resources.empty()
+                        ? fmt::format("stores of {} resources by {}",
+                                      fmt::join(options.resources, " and "), options.node.allocator)
+                    : options.permits > 0 ? fmt::format("semaphores of {} permits", options.permits)
+                                          : options.node.algorithm;
   fmt::print("{}: {}\n", what, report.summary);
   if (!report.misplayed.empty()) {
     fmt::print(stderr, "it could not be played: {}\n", report.misplayed);
@@ -109,6 +113,11 @@ int run(int argc, char** argv) {
   app.add_option("--locks", options.locks)->capture_default_str();
   app.add_option("--permits", options.permits,
                  "They are semaphores, and each has so many permits (default: locks)");
+  app.add_option("--resources", options.resources,
+                 "They are stores, with so many instances of each type: 3,2 (default: locks)")
+      ->delimiter(',');
+  app.add_option("--allocator", options.node.allocator, "The algorithm of stores")
+      ->capture_default_str();
   auto* seconds = app.add_option("--seconds", options.seconds)->capture_default_str();
   app.add_option("--seed", options.seed)->capture_default_str();
   app.add_option("--slack", options.slack, "How many times slower than usual all is");

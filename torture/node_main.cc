@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
   node->add_option("--dir", settings.directory)->required();
   node->add_option("--name", settings.name)->required();
   node->add_option("--algorithm", settings.algorithm)->required();
+  node->add_option("--allocator", settings.allocator);
   node->add_option("--lock-delay", lock_delay)->transform(milliseconds);
   node->add_option("--idle", idle)->transform(milliseconds);
   node->add_option("--log-level", log_level);

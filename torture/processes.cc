@@ -65,6 +65,7 @@ Process start_node(const NodeOptions& options, const std::string& name) {
       "--dir",        options.directory.string(),
       "--name",       name,
       "--algorithm",  options.algorithm,
+      "--allocator",  options.allocator,
       "--lock-delay", std::to_string(options.lock_delay.count()) + "ms",
       "--idle",       std::to_string(options.idle.count()) + "ms",
       "--log-level",  options.log_level};

@@ -41,6 +41,7 @@ struct NodeOptions {
   std::string binary;
   std::filesystem::path directory;
   std::string algorithm;
+  std::string allocator = "central-allocator";  // of reservations
   std::chrono::milliseconds lock_delay{500};
   std::chrono::milliseconds idle{200};
   std::string log_level = "warning";

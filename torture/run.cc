@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 #include "cluster.h"
@@ -61,6 +62,7 @@ class Run {
                                 .seed = random_.below(1'000'000),
                                 .locks = options_.locks,
                                 .permits = options_.permits,
+                                .resources = options_.resources,
                                 .part = part,
                                 .parts = options_.clients,
                                 .last_patience = longest_wait() + options_.node.lock_delay};
@@ -206,7 +208,9 @@ class Run {
     story.nodes = cluster_.fates();
     story.stops = cluster_.stops();
     story.stops.insert(story.stops.end(), client_stops_.begin(), client_stops_.end());
-    story.permits = std::max(1U, options_.permits);
+    const auto& resources = options_.resources;
+    story.permits =
+        std::max({1U, options_.permits, std::accumulate(resources.begin(), resources.end(), 0U)});
     story.lock_delay = std::chrono::nanoseconds(options_.node.lock_delay).count();
     story.longest_wait = std::chrono::nanoseconds(longest_wait()).count();
     story.most_overtakings = most_overtakings;
