@@ -476,5 +476,38 @@ TEST_F(LockTrust, ARoomTellsWhatItCannotDo) {
   EXPECT_EQ(room({"-w", "10s", "-g", "read"}).status, 0);
 }
 
+// ---- reservations
+
+TEST_F(LockTrust, AReservationRunsCommandsWithTheirResources) {
+  up(2);
+  const auto reserve = [&](Words words) {
+    words.insert(words.begin(), {"reserve", "--dir", directory()});
+    words.push_back("true");
+    return run(words);
+  };
+  const auto holder = start({"reserve", "gpu:2/3,licence/1", "--dir", directory(), "--", "sh", "-c",
+                             "echo $TURNO_STORE $TURNO_RESOURCES >ready; sleep 60"},
+                            "holder");
+  ASSERT_TRUE(appears("ready"));
+  EXPECT_EQ(contents("ready"), "resources gpu:0,gpu:1,licence:0\n");
+  EXPECT_EQ(reserve({"gpu"}).status, 0) << "one is left";
+  EXPECT_THAT(reserve({"-n", "gpu:2"}).output,
+              HasSubstr("gpu:2 of store 'resources': 3 resources are in use"));
+  EXPECT_EQ(reserve({"-w", "50ms", "-E", "7", "licence"}).status, 7);
+  EXPECT_THAT(reserve({"gpu:4"}).output, HasSubstr("has 3 of 'gpu', not 4"));
+  for (const auto* wrong : {"gpu:0", "gpu:x", "gpu:3/2", "", ",", ":1", "gpu:1/2000"})
+    EXPECT_EQ(reserve({wrong}).status, 64) << wrong;
+  EXPECT_THAT(run({"why", "resources", "--dir", directory()}).output,
+              ::testing::AllOf(HasSubstr("Of store 'resources' 3 resources are in use"),
+                               HasSubstr("gpu:0, gpu:1, licence:0 held by turno-reserve/")));
+  const auto waiter = start({"reserve", "licence,gpu", "--dir", directory(), "true"}, "waiter");
+  while (run({"waiters", "resources", "--json", "--dir", directory()}).output.find("gpu:1") ==
+         std::string::npos) {
+  }
+  ::kill(holder, SIGTERM);
+  EXPECT_EQ(finish(holder, "holder").status, 143);
+  EXPECT_EQ(finish(waiter, "waiter").status, 0);
+}
+
 }  // namespace
 }  // namespace turno
