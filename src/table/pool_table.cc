@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/allocation/config.h"
 #include "protocols/arrangement.h"
 #include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/k_out_of_m.h"
@@ -20,6 +21,8 @@ PoolTable::PoolTable(std::unique_ptr<PoolEngine> engine, Options options, Lost l
 void PoolTable::arrange(Setup& setup) const {
   if (thing() == Thing::semaphore) setup.configure<protocols::KOutOfM::Config>().plain = true;
   if (thing() == Thing::room) setup.configure<protocols::QuorumGroup::Config>().fence_each = true;
+  // There is no clock here: of each instance it counts who uses it after whom.
+  if (thing() == Thing::store) setup.configure<protocols::AllocationConfig>().hold_ns = 1;
 }
 
 // ---- the node's own users

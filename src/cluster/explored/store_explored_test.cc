@@ -10,6 +10,7 @@
 
 #include "check/options.h"
 #include "cluster/recovering.h"
+#include "protocols/allocation/config.h"
 #include "protocols/arrangement.h"
 
 namespace turno::cluster {
@@ -81,7 +82,12 @@ check::Options options_of(const System& system, Without without = Without::nothi
   options.setup.departure = static_cast<std::uint8_t>(without);
   auto& config = options.setup.configure<RecoveringConfig>();
   static constexpr Info no_votes;
-  config.arrange = protocols::arrangements(no_votes);
+  config.arrange = [made = protocols::arrangements(no_votes)](
+                       std::uint32_t epoch, std::size_t members, NodeId home) -> const Setup& {
+    auto& setup = const_cast<Setup&>(made(epoch, members, home));
+    setup.configure<protocols::AllocationConfig>().hold_ns = 1;
+    return setup;
+  };
   for (std::size_t i = nodes - system.joins; i < nodes; ++i) config.absent.insert(NodeId{i});
   config.rules = {.tries = false, .seats = 1};
   config.delay = system.delay;
@@ -226,8 +232,8 @@ constexpr System small[] = {
      .needs = "1 1,2",
      .crashes = 1,
      .users = 2,
-     .states = 1742,
-     .transitions = 3647,
+     .states = 1931,
+     .transitions = 4182,
      .explore = brokered},
     {.name = "brokered_escrow",
      .instances = "2",
@@ -235,8 +241,8 @@ constexpr System small[] = {
      .crashes = 1,
      .users = 2,
      .delay = true,
-     .states = 2586,
-     .transitions = 5733,
+     .states = 3490,
+     .transitions = 8169,
      .explore = brokered},
     {.name = "brokered_crash_and_withdrawal",
      .instances = "1",
@@ -311,8 +317,8 @@ constexpr System small[] = {
      .needs = "1,1,2",
      .crashes = 1,
      .delay = true,
-     .states = 28576,
-     .transitions = 81199,
+     .states = 31457,
+     .transitions = 89637,
      .explore = brokered},
     {.name = "brokered_escrow_and_withdrawals",
      .instances = "21",
@@ -321,8 +327,8 @@ constexpr System small[] = {
      .withdrawals = 2,
      .users = 2,
      .delay = true,
-     .states = 87122,
-     .transitions = 219462,
+     .states = 99667,
+     .transitions = 255067,
      .explore = brokered},
 };
 
