@@ -76,6 +76,7 @@ torture: build release-turno-torture ## Torture a real cluster for ten seconds w
 	  build/release/torture/turno-torture --binary $(TURNO) --algorithm $$algorithm --seconds 10 || exit 1; \
 	done
 	@build/release/torture/turno-torture --binary $(TURNO) --permits 3 --seconds 10
+	@build/release/torture/turno-torture --binary $(TURNO) --resources 3,2 --seconds 10
 
 fuzz: bootstrap ## Fuzz the decoders for a minute each (clang, libFuzzer)
 	@scripts/fuzz
