@@ -109,7 +109,7 @@ constexpr Count small[] = {
     {{"central-allocator", "4", "1,1", 1, fifo}, 35063, 90234},
     {{"central-allocator", "3", "1,1", 2, unordered}, 123984, 318570},
     {{"central-allocator", "3", "1,1", 1, fifo, "", 1, 2}, 10376, 29745},
-    {{"central-allocator", "3", "1", 2, fifo, "", 1, 2}, 0, 0},
+    {{"central-allocator", "3", "1", 2, fifo, "", 1, 2}, 11059, 32677},
     {{"bertier", "2,2", "", 1, fifo, "", 0}, 1120, 2430},
     {{"bertier", "2,2", "", 1, unordered, "", 0}, 1294, 2928},
     {{"bertier", "2,2", "", 1, fifo, "", 2}, 1120, 2430},
