@@ -41,7 +41,7 @@ class Tokens {
     return at != tokens_.end() && at->instance == instance;
   }
   void add(const Token& token) {
-    tokens_.insert(std::lower_bound(tokens_.begin(), tokens_.end(), token, before), token);
+    tokens_.insert(std::upper_bound(tokens_.begin(), tokens_.end(), token, before), token);
   }
   void push_back(const Token& token) { add(token); }  // as containers do, for decoding
   void add(const Tokens& others) {
