@@ -3,7 +3,7 @@
 #
 #   catalogue/NAME.cc   simulator and checker of one algorithm      from src/catalogue/algorithm.cc.in
 #   table/NAME.cc       the engine that runs a lock on the network  from src/table/algorithm.cc.in
-#                       and that of a store                         from src/table/store.cc.in
+#                       and that of a store                         from src/table/pools/store.cc.in
 #   cluster/NAME.cc     a lock with recovery, explored (tests)      from src/cluster/explored/algorithm_test.cc.in
 #                       a semaphore likewise                        from src/cluster/explored/pool_test.cc.in
 #                       a room likewise                             from src/cluster/explored/room_test.cc.in
@@ -44,7 +44,7 @@ foreach(line ${lines})
   if(KIND STREQUAL reservation)
     list(APPEND lab_types ${TYPE})
     turno_generate(quick_recovery_sources cluster explored/store_test.cc.in)
-    turno_generate(table_generated table store.cc.in)
+    turno_generate(table_generated table pools/store.cc.in)
     string(APPEND STORE_MAKERS "std::unique_ptr<PoolEngine> make_store_${ID}();\n")
     list(APPEND MAKE_STORES "StoreMaker{\"${NAME}\", make_store_${ID}}")
   endif()

@@ -18,6 +18,7 @@ struct Error {
     invalid,       // the request makes no sense
     unavailable,   // no node can be reached, or it is not ready
     internal,      // a defect of Turno
+    deadlock,      // the wait was part of a deadlock, or could have become one; what is held stays
   };
 
   Code code = Code::internal;
@@ -43,6 +44,8 @@ struct Error {
       return "invalid";
     case Error::Code::unavailable:
       return "unavailable";
+    case Error::Code::deadlock:
+      return "deadlock";
     case Error::Code::internal:
       break;
   }
@@ -66,6 +69,8 @@ struct Error {
       return std::make_error_code(std::errc::invalid_argument);
     case Error::Code::unavailable:
       return std::make_error_code(std::errc::not_connected);
+    case Error::Code::deadlock:
+      return std::make_error_code(std::errc::resource_deadlock_would_occur);
     case Error::Code::internal:
       break;
   }

@@ -15,10 +15,12 @@ namespace {
 Error refusal(const client::Place& place, const std::string& text, Error::Code otherwise) {
   const auto word = text.substr(0, text.find(' '));
   const bool is_word = word == "ERR" || word == "HELD" || word == "UNAVAILABLE" ||
-                       word == "LOADING" || word == "TRYAGAIN";
+                       word == "LOADING" || word == "TRYAGAIN" || word == "DEADLOCK";
   if (word == "UNAVAILABLE" || word == "LOADING" || word == "TRYAGAIN")
     otherwise = Error::Code::unavailable;
+  if (word == "DEADLOCK") otherwise = Error::Code::deadlock;
   const auto rest = is_word && text.size() > word.size() ? text.substr(word.size() + 1) : text;
+  if (otherwise == Error::Code::deadlock) return {otherwise, "deadlock: " + rest};
   return {otherwise, quoted(place.name, place.thing) + ": the node refuses: " + rest};
 }
 
@@ -123,8 +125,8 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
     begin_to_move(channel);
     return true;
   }
-  const bool known =
-      kind == "granted" || kind == "timeout" || kind == "failed" || kind == "refused";
+  const bool known = kind == "granted" || kind == "timeout" || kind == "failed" ||
+                     kind == "refused" || kind == "deadlock";
   if (!known) return true;  // of a newer node
   if (parts.size() < 3 || !is_integer(parts[1])) return false;
   GrantedFence granted;
@@ -150,8 +152,9 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
     grant(place, granted.fence, std::move(granted.permits), std::move(granted.resources));
   } else if (kind == "timeout") {
     settle(place, {Error::Code::timeout, {}});
-  } else if (kind == "refused") {
-    settle(place, refusal(*place, parts.size() > 3 ? parts[3].text : "", Error::Code::refused));
+  } else if (kind == "refused" || kind == "deadlock") {
+    settle(place, refusal(*place, parts.size() > 3 ? parts[3].text : "",
+                          kind == "refused" ? Error::Code::refused : Error::Code::deadlock));
   } else {
     // The node ends, and nothing was taken there.
     strand(place, leaves(channel), false);

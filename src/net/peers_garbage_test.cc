@@ -43,7 +43,7 @@ std::vector<Garbage> all_garbage() {
        "a frame of 61 bytes; the most is 60"},
       {"an empty frame", std::string(4, '\0'), "an empty frame"},
       {"another version", std::string("\x04\x00\x00\x00\x01\x00\x00\x00", 8),
-       "a frame of version 1; this is version 6"},
+       "a frame of version 1; this is version " + std::to_string(wire::version)},
       {"half a header", std::string("\x02\x00\x00\x00\x06\x80", 6), "malformed header"},
       {"a wrong key", hello(7, cluster_key + 1), "it does not belong to this cluster"},
       {"no key", hello(7, 0), "it does not belong to this cluster"},

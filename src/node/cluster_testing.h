@@ -35,6 +35,8 @@ class RunningServer {
 
   [[nodiscard]] Daemon& daemon() { return server_->daemon(); }
   [[nodiscard]] LockTable& locks() { return daemon().locks(); }
+  // In the loop's thread.
+  [[nodiscard]] const DeadlockWatch& deadlocks() { return server_->clients().deadlocks(); }
   [[nodiscard]] const cluster::Member& self() { return daemon().self(); }
 
   // In the loop's thread; waits for it.

@@ -290,6 +290,7 @@ void Daemon::adopt(const cluster::View& view) {
   announce_all_leaders();
   repeat_wills();
   send_questions_again();
+  repeat_summonses();
   // What came too early: the rest may be of a view that is newer still.
   for (const auto& early : early_.take()) receive(early.from, early.frame());
 }
@@ -310,6 +311,9 @@ void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   if (kind == table::NodeKind::answer) return receive_answer(member, frame);
   if (kind == table::NodeKind::will) return receive_will(member, frame);
   if (kind == table::NodeKind::taken) return receive_taken(member, frame);
+  if (kind == table::NodeKind::summons && receive_summons(member, frame)) return;
+  if (kind == table::NodeKind::testimony && receive_testimony(member, frame)) return;
+  if (kind == table::NodeKind::verdict && receive_verdict(frame)) return;
   const bool of_leaders = kind == table::NodeKind::leader || kind == table::NodeKind::leaders_told;
   if (of_leaders && receive_leader(member, frame)) return;
   if (table::is_of_a_desk(frame.kind)) {

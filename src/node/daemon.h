@@ -28,7 +28,7 @@
 #include "port/host.h"
 #include "registry/embedded/embedded_registry.h"
 #include "table/elections/election_table.h"
-#include "table/pool_table.h"
+#include "table/pools/pool_table.h"
 
 namespace turno::node {
 
@@ -49,6 +49,7 @@ struct Settings {
   std::chrono::milliseconds drain{5000};  // how long clients may take to move when the node leaves
   std::map<std::string, std::chrono::milliseconds> latency;  // added on the way to a peer, by name
   port::Declarations declarations;
+  cluster::Tangle::Without missing_rule{};  // for tests: of finding deadlocks
   // For tests: of frames to a peer; how desks behave; wrong versions of the algorithm.
   std::map<std::string, std::chrono::milliseconds> spacing;
   cluster::Rules rules{};
@@ -119,6 +120,14 @@ class Daemon final : public port::Host {
   void drain(std::string_view reason) override;
   void bequeath(std::string_view member, table::Will will, Taken taken) override;
 
+  void summon(cluster::Summons summons, Heard heard) override;
+  void pass(const cluster::Verdict& verdict) override;
+  [[nodiscard]] cluster::Tangle::Without missing_rule() const override {
+    return settings_.missing_rule;
+  }
+  // Who knows the sessions of this node, if there is somebody.
+  void set_witness(port::Witness* witness) { witness_ = witness; }
+
   [[nodiscard]] const port::Declarations& declarations() const override {
     return settings_.declarations;
   }
@@ -171,6 +180,14 @@ class Daemon final : public port::Host {
   [[nodiscard]] table::Sightings sightings(std::string_view name) const;
   void receive_question(NodeId from, const wire::Frame& frame);
   void receive_answer(NodeId from, const wire::Frame& frame);
+  // Deadlocks: in hearings.cc.
+  struct Hearing;
+  void send_summons(std::uint64_t number, Hearing& hearing);
+  void repeat_summonses();
+  bool receive_summons(NodeId from, const wire::Frame& frame);
+  bool receive_testimony(NodeId from, const wire::Frame& frame);
+  bool receive_verdict(const wire::Frame& frame);
+  void conclude(std::uint64_t hearing);
   // Sessions that move: in wills.cc.
   void send_will(std::uint64_t number);
   void repeat_wills();
@@ -226,6 +243,15 @@ class Daemon final : public port::Host {
     Taken taken;
   };
   std::map<std::uint64_t, Bequeathing> wills_;  // not answered yet
+  struct Hearing {
+    cluster::Summons summons;
+    Heard heard;
+    std::vector<cluster::Testimony> said;
+    std::set<std::uint64_t> missing;  // members that have not answered
+    net::Loop::Timer patience;
+  };
+  std::map<std::uint64_t, Hearing> hearings_;
+  port::Witness* witness_ = nullptr;
   Heir heir_;
   Drain drain_;
   Viewer viewer_;

@@ -160,7 +160,9 @@ TEST_F(DrainTest, WhoHasMovedMovesOnWhenTheOtherNodeLeavesToo) {
   between.send("SESSION BEQUEATH " + cluster_[0].self().name + " " + ticket);
   EXPECT_TRUE(between.is_silent(100ms)) << "it waits until it can";
   stays.hang_up();
-  EXPECT_EQ(between.read_text(), "1");
+  auto answer = between.read_text();
+  if (answer.starts_with(">[\"members\"")) answer = between.read_text();  // the first is gone
+  EXPECT_EQ(answer, "1");
   EXPECT_TRUE(eventually([&] { return cluster_[0].members() == 1; }));
   EXPECT_EQ(after.ask("RENEW a 60000 " + std::to_string(fence)), "1");
   EXPECT_EQ(after.ask("UNLOCK a " + std::to_string(fence)), "1");

@@ -17,6 +17,7 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
   server->daemon_ = std::move(*daemon);
   server->clients_ =
       std::make_unique<port::Clients>(*server->daemon_, server->daemon_->take_client_sockets());
+  server->daemon_->set_witness(&server->clients_->deadlocks());
   server->daemon_->observe(
       [raw = server.get()](const Leadership& change) { raw->clients_->tell_leader(change); });
   server->daemon_->set_viewer(
@@ -39,6 +40,7 @@ Server::~Server() {
   http_.reset();
   drain_.reset();
   // The sessions give back what they hold before the locks go.
+  if (daemon_) daemon_->set_witness(nullptr);
   clients_.reset();
 }
 

@@ -1,8 +1,16 @@
 #include "port/declarations.h"
 
+#include <algorithm>
+
 #include "cluster/note.h"
 
 namespace turno::port {
+
+std::optional<DeadlockPolicy> policy_named(std::string_view name) {
+  const auto found = std::ranges::find(deadlock_policies, name);
+  if (found == deadlock_policies.end()) return {};
+  return static_cast<DeadlockPolicy>(found - deadlock_policies.begin());
+}
 
 std::string Declarations::wrong_with(std::string_view name) {
   if (name.empty()) return "a name is not empty";
@@ -12,23 +20,6 @@ std::string Declarations::wrong_with(std::string_view name) {
   if (star != std::string_view::npos && star + 1 != name.size())
     return "a * stands at the end of a name, for whatever follows";
   return {};
-}
-
-template <class Declaration>
-const Declaration* Declarations::find(const ByName<Declaration>& all, std::string_view name) {
-  if (const auto exact = all.find(name); exact != all.end()) return &exact->second;
-  for (auto size = name.size() + 1; size-- > 0;) {
-    const auto prefix = all.find(std::string(name.substr(0, size)) + "*");
-    if (prefix != all.end()) return &prefix->second;
-  }
-  return nullptr;
-}
-
-const SemaphoreDeclaration* Declarations::semaphore(std::string_view name) const {
-  return find(semaphores_, name);
-}
-const ResourceDeclaration* Declarations::resource(std::string_view name) const {
-  return find(resources_, name);
 }
 
 }  // namespace turno::port

@@ -28,6 +28,24 @@ TEST(Declarations, OfANameGoBeforeThoseOfABeginningAndLongerOnesBeforeShorterOne
   EXPECT_EQ(permits_of(declarations, "gp"), 9U);
 }
 
+TEST(Declarations, SayWhatIsDoneAboutDeadlocks) {
+  using table::Thing;
+  Declarations declarations;
+  EXPECT_EQ(declarations.deadlock_rule(Thing::lock, "a").policy, DeadlockPolicy::detect);
+  EXPECT_FALSE(declarations.refuses_requests());
+  declarations.declare_deadlocks(DeadlockPolicy::abort);
+  EXPECT_FALSE(declarations.refuses_requests());
+  declarations.declare_deadlocks(Thing::lock, "db-*",
+                                 {.policy = DeadlockPolicy::ordered, .rank = 3});
+  EXPECT_TRUE(declarations.refuses_requests());
+  EXPECT_EQ(declarations.deadlock_rule(Thing::lock, "a").policy, DeadlockPolicy::abort);
+  EXPECT_EQ(declarations.deadlock_rule(Thing::semaphore, "db-1").policy, DeadlockPolicy::abort);
+  EXPECT_EQ(declarations.deadlock_rule(Thing::lock, "db-1"),
+            (DeadlockRule{.policy = DeadlockPolicy::ordered, .rank = 3}));
+  EXPECT_EQ(policy_named("collective"), DeadlockPolicy::collective);
+  EXPECT_EQ(policy_named("pray"), std::nullopt);
+}
+
 TEST(Declarations, HaveNamesThatThingsCanHave) {
   for (const auto* fine : {"gpu", "*", "build-*", "a b"})
     EXPECT_EQ(Declarations::wrong_with(fine), "") << fine;

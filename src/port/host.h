@@ -10,12 +10,13 @@
 
 #include "cluster/process_state.h"
 #include "cluster/view.h"
+#include "cluster/waits/pursuit.h"
 #include "net/loop.h"
 #include "net/peers.h"
 #include "port/declarations.h"
 #include "table/bequests.h"
 #include "table/elections/election_table.h"
-#include "table/pool_table.h"
+#include "table/pools/pool_table.h"
 
 namespace turno::port {
 
@@ -58,6 +59,18 @@ struct Findings {
 
 // After so long a member that says nothing is not well. It is pinged every second.
 inline constexpr std::chrono::seconds silent_after{3};
+
+// Knows the sessions of this node, and tells of them to find deadlocks.
+class Witness {
+ public:
+  [[nodiscard]] virtual std::vector<cluster::Testimony> testify(
+      const cluster::Summons& summons) = 0;
+  // A wait of this node's session is in a knot.
+  virtual void hear(const cluster::Verdict& verdict) = 0;
+
+ protected:
+  ~Witness() = default;
+};
 
 class Host {
  public:
@@ -113,6 +126,14 @@ class Host {
   // Asks all members who holds and who waits (for all locks if the name is empty).
   using Answer = std::function<void(Findings)>;
   virtual void ask(std::string_view name, Answer answer) = 0;
+
+  // Asks all members about their sessions. The answer has what was said in time.
+  using Heard = std::function<void(std::vector<cluster::Testimony>)>;
+  virtual void summon(cluster::Summons summons, Heard heard) = 0;
+  // Tells the member of that session.
+  virtual void pass(const cluster::Verdict& verdict) = 0;
+  // For tests: a rule of finding deadlocks that is left out.
+  [[nodiscard]] virtual cluster::Tangle::Without missing_rule() const { return {}; }
 
   // Why the registry cannot be written, so that the members stay as they are, though some may be
   // dead; empty if it can.

@@ -44,7 +44,10 @@ enum class NodeKind : std::uint8_t {
   will,
   taken,
   leader,
-  leaders_told
+  leaders_told,
+  summons,
+  testimony,
+  verdict
 };
 
 [[nodiscard]] inline std::uint8_t frame_kind(Thing thing, NoteKind kind) {

@@ -266,4 +266,17 @@ Sightings Table::sightings(std::string_view name, std::size_t most) {
   return found;
 }
 
+std::vector<Sighting> Table::holders(std::string_view name, std::size_t most) {
+  const Locked locked(*this);
+  Sightings found;
+  if (const auto* entry = find(name)) sight_holders(*entry, most, found);
+  std::erase_if(found.list, [](const Sighting& each) { return !each.is(Sighting::Kind::holds); });
+  return std::move(found.list);
+}
+
+bool Table::waits(const Waiter& waiter) {
+  const Locked locked(*this);
+  return waiter.state == Waiter::State::waiting;
+}
+
 }  // namespace turno::table

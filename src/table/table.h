@@ -109,6 +109,10 @@ class Table {
   // Of one thing, or of all if the name is empty: first the holders, then those who wait, then what
   // was noted.
   [[nodiscard]] Sightings sightings(std::string_view name, std::size_t most);
+  // Of one thing, only the holders.
+  [[nodiscard]] std::vector<Sighting> holders(std::string_view name, std::size_t most);
+  // It has not been settled yet.
+  [[nodiscard]] bool waits(const Waiter& waiter);
   [[nodiscard]] std::size_t size();
   [[nodiscard]] std::size_t foundlings();  // instances of which only messages are known
   // The counts of fences come near their end: a new epoch is needed. Looked at after every tick();

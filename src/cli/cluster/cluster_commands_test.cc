@@ -171,6 +171,31 @@ TEST_F(ClusterCommands, TellWhoHoldsAndWhoWaits) {
   EXPECT_TRUE(eventually([&] { return !parsed({"why", "L"}).at("held").as_bool(); }));
 }
 
+TEST_F(ClusterCommands, ExplainWhoWaitsForWhomUpToTheCircle) {
+  EXPECT_EQ(here({"up", "-n", "2", "--deadlock", "pray"}).status, 64);
+  EXPECT_EQ(here({"up", "-n", "2", "--detach", "--deadlock", "detect"}).status, 0);
+  const auto anna = client_of("node-1", "anna"), bert = client_of("node-2", "bert");
+  auto disk = *anna->acquire("disk"), tape = *bert->acquire("tape");
+  std::jthread one(
+      [&](const std::stop_token& stop) { static_cast<void>(anna->acquire("tape", {}, stop)); });
+  ASSERT_TRUE(eventually([&] {
+    return parsed({"why", "disk"}).at("chain").as_array().size() == 2;
+  }));
+  auto why = parsed({"why", "disk"});
+  EXPECT_EQ(why.at("chain").as_array()[0].at("waits_for").at("name"), "tape");
+  EXPECT_TRUE(why.at("chain").as_array()[1].at("waits_for").is_null());
+  EXPECT_TRUE(why.at("deadlock").is_null());
+  std::jthread other(
+      [&](const std::stop_token& stop) { static_cast<void>(bert->acquire("disk", {}, stop)); });
+  EXPECT_TRUE(eventually([&] { return !parsed({"why", "disk"}).at("deadlock").is_null(); }));
+  why = parsed({"why", "disk"});
+  EXPECT_EQ(why.at("chain").as_array()[1].at("client"), "bert");
+  EXPECT_EQ(why.at("chain").as_array()[1].at("stuck"), true);
+  EXPECT_THAT(here({"why", "disk"}).output,
+              AllOf(HasSubstr("Who has it waits, too:"), HasSubstr("waits for lock 'tape', for"),
+                    HasSubstr("This is a deadlock")));
+}
+
 // A stopped node is not dead: what it holds is not free, and nobody says so.
 TEST_F(ClusterCommands, NeverSayThatALockIsFreeWhichAStoppedNodeMayHold) {
   EXPECT_EQ(here({"up", "-n", "3", "--detach"}).status, 0);

@@ -126,6 +126,7 @@ std::vector<std::string> LocalCluster::arguments_for(const std::string& name) co
   add("--algorithm", options_.algorithm);
   add("--allocator", options_.allocator);
   // The nodes may stay when this process, and where it was, are gone.
+  if (!options_.deadlock.empty()) add("--deadlock", options_.deadlock);
   if (!options_.configuration.empty())
     add("--config", fs::absolute(options_.configuration).native());
   for (const auto& each : options_.latency) words.insert(words.end(), {"--latency", each});

@@ -174,6 +174,7 @@ struct Situation {
   std::optional<Holder> holder;
   std::vector<PermitHolder> permit_holders;  // of a semaphore, a room or a store
   std::vector<WaitingClient> waiters;
+  Chain chain;  // for what its holders wait, and so on
   Gaps gaps;
   std::optional<cluster::Member> holder_node;
   bool ready = true;  // the node that was asked knows of all locks
@@ -206,6 +207,9 @@ tl::expected<void, Error> ask_twice(NodeQuery& query, Situation& now) {
 tl::expected<Situation, Error> situation(NodeQuery& query, const LockQuestion& options) {
   Situation now{.name = options.name, .asked_kind = options.kind};
   if (const auto asked = ask_twice(query, now); !asked) return tl::unexpected(asked.error());
+  auto chain = query.chain(now.name, now.holder ? now.holder->kind : now.asked_kind);
+  if (!chain) return tl::unexpected(chain.error());
+  now.chain = std::move(*chain);
   const auto info = query.info();
   if (!info) return tl::unexpected(info.error());
   const auto members = query.members();
@@ -344,6 +348,60 @@ void explain_waiters(const Situation& now) {
         "Those at one node are served in this order; between nodes the algorithm decides.\n");
 }
 
+void explain_chain(const Situation& now) {
+  const auto& [links, deadlock] = now.chain;
+  const bool waits =
+      std::ranges::any_of(links, [](const auto& link) { return !link.waits_for.empty(); });
+  if (!waits) return;
+  fmt::print("\nWho has it waits, too:\n");
+  for (const auto& link : links) {
+    fmt::print("  {}, session {} at {}, has {} '{}' and ", named(link.client, link.from),
+               link.session, printable(link.node), printable(link.has_kind), printable(link.has));
+    if (link.waits_for.empty()) {
+      fmt::print("waits for nothing\n");
+    } else {
+      fmt::print("waits for {} '{}', for {}\n", printable(link.waits_for_kind),
+                 printable(link.waits_for), readable(link.waiting));
+    }
+  }
+  if (!deadlock.empty())
+    fmt::print(
+        "This is a deadlock, nobody in it can go on: {}.\nEnd one of them. Clusters that end one "
+        "by "
+        "themselves: {} up --deadlock abort\n",
+        printable(deadlock), program());
+}
+
+Json link_json(const ChainLink& link) {
+  const auto thing = [](const std::string& kind, const std::string& name) {
+    return Json().add("kind", printable(kind)).add("name", printable(name));
+  };
+  auto json = Json()
+                  .add("node", printable(link.node))
+                  .add("session", std::to_string(link.session))
+                  .add("client", printable(link.client))
+                  .add("from", printable(link.from))
+                  .add("has", thing(link.has_kind, link.has));
+  if (link.waits_for.empty()) {
+    json.add("waits_for", nullptr);
+  } else {
+    json.add("waits_for", thing(link.waits_for_kind, link.waits_for))
+        .add("waiting_ms", link.waiting.count());
+  }
+  return json.add("stuck", link.stuck);
+}
+
+void add_chain(Json& json, const Chain& chain) {
+  std::vector<Json> links;
+  for (const auto& link : chain.links) links.push_back(link_json(link));
+  json.add("chain", links);
+  if (chain.deadlock.empty()) {
+    json.add("deadlock", nullptr);
+  } else {
+    json.add("deadlock", printable(chain.deadlock));
+  }
+}
+
 void advise(const Situation& now) {
   if (!now.holder) {
     if (now.waiters.empty() && now.surely_free())
@@ -426,7 +484,9 @@ int why(const LockQuestion& options) {
     } else if (now->holder) {
       add_holder(json, *now->holder);
     }
-    json.add("waiters", list_of(now->waiters)).add("ready", now->ready);
+    json.add("waiters", list_of(now->waiters));
+    add_chain(json, now->chain);
+    json.add("ready", now->ready);
     add_gaps(json, now->gaps);
     fmt::print("{}\n", json.text());
     return status_of(now->gaps);
@@ -438,6 +498,7 @@ int why(const LockQuestion& options) {
     now->holder ? explain_holder(*now) : explain_free(*now);
   }
   explain_waiters(*now);
+  explain_chain(*now);
   explain_gaps(*now);
   if (!many) advise(*now);
   return status_of(now->gaps);

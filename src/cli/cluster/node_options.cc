@@ -92,8 +92,12 @@ void NodeOptions::add_common_to(Command command) {
   command.add_option("--latency", latency,
                      "Add a delay between two nodes, for experiments: node-1,node-2:50ms");
   command.add_option("--config", configuration,
-                     "A file (TOML) that declares semaphores and resources: [semaphores.NAME] "
-                     "permits = 4, [resources.TYPE] instances = 8");
+                     "A file (TOML) that declares semaphores, resources and more: "
+                     "[semaphores.NAME] permits = 4, [resources.TYPE] instances = 8");
+  command.add_option("--deadlock", deadlock,
+                     "What is done about deadlocks: detect (they are reported; the default), abort "
+                     "(and the youngest wait ends), ordered or collective (requests that could "
+                     "lead to one are refused)");
   command.add_option("--log-level", log_level, "debug, info, warning, error, off")
       .capture_default_str();
 }
@@ -150,6 +154,13 @@ node::Settings NodeOptions::settings() const {
     settings.declarations = std::move(*declarations);
   }
   settings.allocator = allocator;
+  if (!deadlock.empty()) {
+    const auto policy = port::policy_named(deadlock);
+    if (!policy)
+      throw UsageError(fmt::format("--deadlock: '{}' is none of {}", deadlock,
+                                   fmt::join(port::deadlock_policies, ", ")));
+    settings.declarations.declare_deadlocks(*policy);
+  }
   if (!algorithm.empty() && table::make_engine(algorithm) == nullptr)
     refuse_algorithm("algorithm", algorithm, table::engine_names());
   if (!allocator.empty() && table::make_store_engine(allocator) == nullptr)

@@ -20,6 +20,7 @@ struct NodeOptions {
   std::vector<std::string> latency;
   std::string log_level = "info", log_file;
   std::string configuration;  // a file
+  std::string deadlock;       // empty: as the file says, or the default
 
   // Those that all nodes of a cluster have in common.
   void add_common_to(Command command);

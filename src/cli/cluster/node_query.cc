@@ -245,6 +245,31 @@ tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view n
   return waiters;
 }
 
+tl::expected<Chain, Error> NodeQuery::chain(std::string_view name, std::string_view kind) {
+  client::Connection::Arguments question{"WHY", name};
+  if (!kind.empty()) question.push_back(kind);
+  const auto reply = call(question);
+  if (!reply) return tl::unexpected(reply.error());
+  Chain chain{.links = {}, .deadlock = Fields(*reply).text("deadlock")};
+  for (std::size_t i = 0; i + 1 < reply->elements.size(); i += 2) {
+    if (reply->elements[i].text != "chain") continue;
+    for (const auto& each : reply->elements[i + 1].elements) {
+      const Fields fields(each);
+      chain.links.push_back({.node = fields.text("node"),
+                             .client = fields.text("client"),
+                             .from = fields.text("from"),
+                             .session = static_cast<std::uint64_t>(fields.number("session")),
+                             .has = fields.text("has"),
+                             .has_kind = fields.text("has_kind"),
+                             .waits_for = fields.text("waits_for"),
+                             .waits_for_kind = fields.text("waits_for_kind"),
+                             .waiting = milliseconds(fields.number("waiting_ms")),
+                             .stuck = fields.number("stuck") != 0});
+    }
+  }
+  return chain;
+}
+
 tl::expected<void, Error> NodeQuery::drain() {
   return call({"DRAIN"}).map([](const Reply&) {});
 }

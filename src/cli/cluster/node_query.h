@@ -54,6 +54,20 @@ struct WhoAnswer {
   bool complete = true;  // if not, and there is no holder: some member that did not answer may be
 };
 
+// Who has something and, perhaps, waits for something.
+struct ChainLink {
+  std::string node, client, from;
+  std::uint64_t session = 0;
+  std::string has, has_kind;
+  std::string waits_for, waits_for_kind;  // empty: it waits for nothing
+  std::chrono::milliseconds waiting{0};
+  bool stuck = false;
+};
+struct Chain {
+  std::vector<ChainLink> links;
+  std::string deadlock;  // in words, if there is one
+};
+
 // What a node knows of a member without asking it.
 struct MemberState {
   std::string name;
@@ -95,6 +109,8 @@ class NodeQuery {
   tl::expected<WhoAnswer, Error> who(std::string_view name, std::string_view kind = {});
   tl::expected<Answer<WaitingClient>, Error> waiters(std::string_view name,
                                                      std::string_view kind = {});
+  // Who has it, for what each of them waits, who has that, and so on.
+  tl::expected<Chain, Error> chain(std::string_view name, std::string_view kind = {});
   // The node begins to leave.
   tl::expected<void, Error> drain();
   [[nodiscard]] bool is_open() const { return !connection_->closed(); }

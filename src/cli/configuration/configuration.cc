@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,6 +24,24 @@ namespace turno::cli {
 
 namespace {
 
+// In the order of table::Thing.
+constexpr std::array<std::string_view, table::thing_names.size()> kinds = {
+    "locks", "semaphores", "elections", "rooms", "resources"};
+constexpr std::array<std::string_view, table::thing_names.size()> one_of_them = {
+    "a lock", "a semaphore", "an election", "a room", "a resource"};
+constexpr std::int64_t most_rank = 1'000'000;
+
+// How many there are of it.
+struct NumberOf {
+  std::string_view key;
+  std::int64_t most;
+};
+std::optional<NumberOf> number_of(table::Thing thing) {
+  if (thing == table::Thing::semaphore) return NumberOf{"permits", cluster::most_permits};
+  if (thing == table::Thing::store) return NumberOf{"instances", cluster::most_instances};
+  return {};
+}
+
 class Reading {
  public:
   explicit Reading(const std::string& file) : file_(file) {}
@@ -32,13 +52,19 @@ class Reading {
       return tl::unexpected(
           error_at(parsed.error().source(), std::string(parsed.error().description())));
     for (const auto& [key, node] : parsed.table()) {
-      const bool semaphores = key == "semaphores";
-      if (!semaphores && key != "resources")
-        return complain(key, unknown_key(key, {"semaphores", "resources"}));
-      if (const auto* things = node.as_table()) {
-        semaphores ? read_semaphores(*things) : read_resources(*things);
+      if (key == "deadlock") {
+        if (const auto policy = read_policy(node)) declarations_.declare_deadlocks(*policy);
       } else {
-        return complain(key, fmt::format("{0} is a table: [{0}.NAME]", key.str()));
+        const auto kind = std::ranges::find(kinds, key.str());
+        if (kind == kinds.end()) {
+          std::vector<std::string> known{"deadlock"};
+          known.insert(known.end(), kinds.begin(), kinds.end());
+          return complain(key, unknown_key(key, known));
+        }
+        const auto* things = node.as_table();
+        if (things == nullptr)
+          return complain(key, fmt::format("{0} is a table: [{0}.NAME]", key.str()));
+        read_things(static_cast<table::Thing>(kind - kinds.begin()), *things);
       }
       if (error_) return tl::unexpected(*error_);
     }
@@ -49,7 +75,9 @@ class Reading {
   static std::string unknown_key(const toml::key& key, const std::vector<std::string>& known) {
     const auto near = near_names(key.str(), known);
     return fmt::format("'{}' is not known here; {} {}{}", key.str(),
-                       near.empty() ? "there is" : "did you mean",
+                       !near.empty()       ? "did you mean"
+                       : known.size() == 1 ? "there is"
+                                           : "there are",
                        fmt::join(near.empty() ? known : near, ", "), near.empty() ? "" : "?");
   }
   [[nodiscard]] std::string place_of(const toml::source_region& source) const {
@@ -67,61 +95,81 @@ class Reading {
     if (!error_) error_ = error_at(source, what);
   }
 
-  void read_semaphores(const toml::table& semaphores) {
-    read_numbers(semaphores, {"semaphores", "a semaphore", "permits", cluster::most_permits},
-                 [&](const std::string& name, std::uint32_t permits, std::string where) {
-                   declarations_.declare_semaphore(name,
-                                                   {.permits = permits, .where = std::move(where)});
-                 });
-  }
-  void read_resources(const toml::table& resources) {
-    read_numbers(resources, {"resources", "a resource", "instances", cluster::most_instances},
-                 [&](const std::string& name, std::uint32_t instances, std::string where) {
-                   declarations_.declare_resource(
-                       name, {.instances = instances, .where = std::move(where)});
-                 });
-  }
-
-  // Things of which no more is declared than how many there are of each.
-  struct Counted {
-    std::string_view things, thing, number;
-    std::uint32_t most;
-  };
-  template <class Declare>
-  void read_numbers(const toml::table& things, const Counted& of, const Declare& declare) {
+  void read_things(table::Thing thing, const toml::table& things) {
+    const auto kind = kinds.at(static_cast<std::size_t>(thing));
     for (const auto& [name, node] : things) {
       if (const auto wrong = port::Declarations::wrong_with(name.str()); !wrong.empty())
         return fail(name.source(), wrong);
-      const auto* table = node.as_table();
-      if (table == nullptr)
+      const auto* declared = node.as_table();
+      if (declared == nullptr)
         return fail(name.source(),
-                    fmt::format("{} is a table: [{}.{}]", of.thing, of.things, name.str()));
-      const auto number = read_number(name, *table, of);
-      if (!number) return;
-      declare(std::string(name.str()), *number,
-              fmt::format("{}.{}, {}", of.things, name.str(), place_of(name.source())));
+                    fmt::format("{} is a table: [{}.{}]",
+                                one_of_them.at(static_cast<std::size_t>(thing)), kind, name.str()));
+      read_thing(thing, name, *declared);
+      if (error_) return;
     }
   }
 
-  std::optional<std::uint32_t> read_number(const toml::key& name, const toml::table& table,
-                                           const Counted& of) {
-    std::optional<std::uint32_t> number;
-    for (const auto& [key, node] : table) {
-      if (key != of.number) {
-        fail(key.source(), unknown_key(key, {std::string(of.number)}));
-        return {};
+  void read_thing(table::Thing thing, const toml::key& name, const toml::table& declared) {
+    const bool resource = thing == table::Thing::store;  // a type in it, and not the whole
+    const auto count = number_of(thing);
+    const auto kind = kinds.at(static_cast<std::size_t>(thing));
+    std::optional<port::DeadlockPolicy> policy;
+    std::optional<std::uint32_t> number, rank;
+    for (const auto& [key, node] : declared) {
+      if (count && key == count->key) {
+        number = read_number(key, node, 1, count->most);
+      } else if (!resource && key == "deadlock") {
+        policy = read_policy(node);
+      } else if (!resource && key == "rank") {
+        rank = read_number(key, node, 0, most_rank);
+      } else {
+        std::vector<std::string> known;
+        if (count) known.emplace_back(count->key);
+        if (!resource) known.insert(known.end(), {"deadlock", "rank"});
+        return fail(key.source(), unknown_key(key, known));
       }
-      const auto* value = node.as_integer();
-      if (value == nullptr || value->get() < 1 || value->get() > of.most) {
-        fail(node.source(), fmt::format("{} is a number from 1 to {}", of.number, of.most));
-        return {};
-      }
-      number = static_cast<std::uint32_t>(value->get());
+      if (error_) return;
     }
-    if (!number)
-      fail(name.source(), fmt::format("{0}.{1} does not say how many {2} it has: {2} = 4",
-                                      of.things, name.str(), of.number));
-    return number;
+    if (rank && policy && policy != port::DeadlockPolicy::ordered)
+      return fail(
+          name.source(),
+          fmt::format("{}.{} has a rank, which is for deadlock = \"ordered\"", kind, name.str()));
+    // What has a rank is ordered.
+    if (rank) policy = port::DeadlockPolicy::ordered;
+    if (policy)
+      declarations_.declare_deadlocks(thing, std::string(name.str()),
+                                      {.policy = *policy, .rank = rank.value_or(0)});
+    if (count && !number && !policy)
+      return fail(name.source(), fmt::format("{0}.{1} does not say how many {2} it has: {2} = 4",
+                                             kind, name.str(), count->key));
+    if (!number) return;
+    auto where = fmt::format("{}.{}, {}", kind, name.str(), place_of(name.source()));
+    if (resource) {
+      declarations_.declare_resource(std::string(name.str()),
+                                     {.instances = *number, .where = std::move(where)});
+    } else {
+      declarations_.declare_semaphore(std::string(name.str()),
+                                      {.permits = *number, .where = std::move(where)});
+    }
+  }
+
+  std::optional<std::uint32_t> read_number(const toml::key& key, const toml::node& node,
+                                           std::int64_t least, std::int64_t most) {
+    const auto* value = node.as_integer();
+    if (value != nullptr && value->get() >= least && value->get() <= most)
+      return static_cast<std::uint32_t>(value->get());
+    fail(node.source(), fmt::format("{} is a number from {} to {}", key.str(), least, most));
+    return {};
+  }
+
+  std::optional<port::DeadlockPolicy> read_policy(const toml::node& node) {
+    const auto* value = node.as_string();
+    const auto policy = value == nullptr ? std::nullopt : port::policy_named(value->get());
+    if (!policy)
+      fail(node.source(),
+           fmt::format("deadlock is one of {}", fmt::join(port::deadlock_policies, ", ")));
+    return policy;
   }
 
   const std::string& file_;

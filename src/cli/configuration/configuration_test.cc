@@ -43,7 +43,8 @@ TEST(Configuration, SaysWhereItIsWrong) {
   EXPECT_EQ(error_of("[semaphore.gpu]\npermits = 4\n"),
             "t.toml:1:2: 'semaphore' is not known here; did you mean semaphores?");
   EXPECT_EQ(error_of("x = 1\n"),
-            "t.toml:1:1: 'x' is not known here; there is semaphores, resources");
+            "t.toml:1:1: 'x' is not known here; there are deadlock, locks, semaphores, elections, "
+            "rooms, resources");
   EXPECT_EQ(error_of("semaphores = 3\n"), "t.toml:1:1: semaphores is a table: [semaphores.NAME]");
   EXPECT_EQ(error_of("[semaphores]\ngpu = 4\n"),
             "t.toml:2:1: a semaphore is a table: [semaphores.gpu]");
@@ -81,6 +82,46 @@ TEST(Configuration, DeclaresResources) {
             "t.toml:2:13: instances is a number from 1 to 1024");
   EXPECT_EQ(error_of("[resources.gpu]\n"),
             "t.toml:1:12: resources.gpu does not say how many instances it has: instances = 4");
+}
+
+TEST(Configuration, SaysWhatIsDoneAboutDeadlocks) {
+  using port::DeadlockPolicy;
+  using table::Thing;
+  const auto parsed = parse_configuration(
+      "deadlock = \"abort\"\n"
+      "[locks.\"disk-*\"]\n"
+      "rank = 1\n"
+      "[locks.\"tape-*\"]\n"
+      "rank = 2\n"
+      "deadlock = \"ordered\"\n"
+      "[semaphores.gpu]\n"
+      "deadlock = \"collective\"\n"
+      "[elections.boss]\n"
+      "deadlock = \"detect\"\n"
+      "[rooms.hall]\n"
+      "deadlock = \"ordered\"\n",
+      "t.toml");
+  ASSERT_TRUE(parsed) << parsed.error();
+  const auto rule = [&](Thing thing, std::string_view name) {
+    return parsed->deadlock_rule(thing, name);
+  };
+  EXPECT_EQ(rule(Thing::lock, "other").policy, DeadlockPolicy::abort);
+  EXPECT_EQ(rule(Thing::lock, "disk-1").policy, DeadlockPolicy::ordered);
+  EXPECT_EQ(rule(Thing::lock, "disk-1").rank, 1U);
+  EXPECT_EQ(rule(Thing::lock, "tape-1").rank, 2U);
+  EXPECT_EQ(rule(Thing::semaphore, "gpu").policy, DeadlockPolicy::collective);
+  EXPECT_EQ(parsed->semaphore("gpu"), nullptr) << "how many permits is not said";
+  EXPECT_EQ(rule(Thing::election, "boss").policy, DeadlockPolicy::detect);
+  EXPECT_EQ(rule(Thing::room, "hall").policy, DeadlockPolicy::ordered);
+
+  EXPECT_EQ(error_of("deadlock = \"pray\"\n"),
+            "t.toml:1:12: deadlock is one of detect, abort, ordered, collective");
+  EXPECT_EQ(error_of("[locks.a]\nrank = 1\ndeadlock = \"abort\"\n"),
+            "t.toml:1:8: locks.a has a rank, which is for deadlock = \"ordered\"");
+  EXPECT_EQ(error_of("[locks.a]\nrank = -1\n"), "t.toml:2:8: rank is a number from 0 to 1000000");
+  EXPECT_EQ(error_of("[locks.a]\npermits = 1\n"),
+            "t.toml:2:1: 'permits' is not known here; there are deadlock, rank");
+  EXPECT_EQ(error_of("[elections]\na = 1\n"), "t.toml:2:1: an election is a table: [elections.a]");
 }
 
 TEST(Configuration, IsReadFromAFile) {

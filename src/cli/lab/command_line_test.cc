@@ -428,9 +428,10 @@ COMP_WORDS=(turno drain no); COMP_CWORD=2; _turno; printf '%s|' "${COMPREPLY[@]}
   std::array<char, 256> buffer{};
   const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe);
   EXPECT_EQ(::pclose(pipe), 0);
-  EXPECT_EQ(std::string(buffer.data(), got),
-            "nxr-b nxr-bh\n--topology\nshared-file\nnxr-waits\n--detach\nnxr-b nxr-bh\n\n\n"
-            "backup|ba\\$\\(echo\\ boo\\)|ba\\ \\*|node-1|node-2|");
+  EXPECT_EQ(
+      std::string(buffer.data(), got),
+      "nxr-b nxr-bh\n--topology\nshared-file\nnxr-waits\n--detach --deadlock\nnxr-b nxr-bh\n\n\n"
+      "backup|ba\\$\\(echo\\ boo\\)|ba\\ \\*|node-1|node-2|");
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ class Http::Connection final : public net::Stream {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-Http::Http(Host& host, const Clients& clients, net::Fd socket, Times times)
+Http::Http(Host& host, Clients& clients, net::Fd socket, Times times)
     : host_(host), pages_(host, clients), times_(times) {
   acceptor_ = std::make_unique<net::Acceptor>(host.loop(), std::move(socket),
                                               [this](net::Fd made) { admit(std::move(made)); });

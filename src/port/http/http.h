@@ -22,8 +22,8 @@ class Http {
   };
   static constexpr std::size_t most_connections = 256;
 
-  Http(Host& host, const Clients& clients, net::Fd socket, Times times);
-  Http(Host& host, const Clients& clients, net::Fd socket)
+  Http(Host& host, Clients& clients, net::Fd socket, Times times);
+  Http(Host& host, Clients& clients, net::Fd socket)
       : Http(host, clients, std::move(socket), Times()) {}
   ~Http();
   Http(const Http&) = delete;

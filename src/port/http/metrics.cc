@@ -170,6 +170,20 @@ void write_clients(Exposition& out, const Clients& clients) {
       .sample(clients.commands());
 }
 
+void write_deadlocks(Exposition& out, const DeadlockWatch& deadlocks) {
+  out.counter("turno_deadlocks_found_total",
+              "Deadlocks in which a wait of this node's clients was the youngest.")
+      .sample(deadlocks.found());
+  out.counter("turno_deadlocks_aborted_total", "Those of them that were ended by ending this wait.")
+      .sample(deadlocks.aborted());
+  out.counter("turno_requests_out_of_turn_total",
+              "Requests that were refused by the policies ordered and collective.")
+      .sample(deadlocks.refused());
+  out.counter("turno_deadlock_pursuits_total",
+              "Times this node asked all others for what its clients wait.")
+      .sample(deadlocks.pursuits());
+}
+
 void write_process(Exposition& out) {
   out.gauge("process_resident_memory_bytes", "Memory of the process that is in use.")
       .sample(resident_bytes());
@@ -193,6 +207,7 @@ std::string metrics_text(Host& host, const Clients& clients) {
   write_messages(out, host);
   write_cluster(out, host);
   write_clients(out, clients);
+  write_deadlocks(out, clients.deadlocks());
   write_process(out);
   return out.take();
 }

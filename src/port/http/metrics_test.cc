@@ -173,6 +173,11 @@ TEST(Metrics, TellWhatHappened) {
     auto during = scrape().samples;
     EXPECT_EQ(during["turno_holders"], 1);
     EXPECT_EQ(during["turno_waiters"], 1);
+    for (const auto* none : {"turno_deadlocks_found_total", "turno_deadlocks_aborted_total",
+                             "turno_requests_out_of_turn_total"}) {
+      EXPECT_TRUE(during.contains(none)) << none;
+      EXPECT_EQ(during[none], 0) << none;
+    }
     EXPECT_EQ(during["turno_locks_known"], 1);
     EXPECT_EQ(during["turno_lock_acquire_duration_seconds_count"], 1);
   }

@@ -21,7 +21,7 @@ constexpr std::string_view index_text =
     "/readyz      200 if the node can serve every lock, or 503 and why not\n"
     "/status      this node and its cluster, JSON\n"
     "/locks       who holds and who waits in the whole cluster, JSON\n"
-    "/locks/NAME  the same for one lock\n";
+    "/locks/NAME  the same for one lock, and for what its holder waits\n";
 
 }  // namespace
 
@@ -53,8 +53,11 @@ void Pages::answer_locks(const HttpRequest& request, const Done& done) {
   if (name.size() > LockTable::longest_name)
     return done(failure_response(
         {400, fmt::format("the name is too long: at most {} bytes", LockTable::longest_name)}));
-  host_.ask(name, [done, name](const Findings& findings) {
-    done({.body = lock_json(name, findings), .type = json_type});
+  host_.ask(name, [this, done, name](const Findings& findings) {
+    clients_.deadlocks().trace(
+        DeadlockWatch::called(name), [done, name, findings](const DeadlockWatch::Chain& chain) {
+          done({.body = lock_json(name, findings, chain), .type = json_type});
+        });
   });
 }
 

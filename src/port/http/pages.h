@@ -13,7 +13,7 @@ class Pages {
  public:
   using Done = std::function<void(const HttpResponse&)>;
 
-  Pages(Host& host, const Clients& clients) : host_(host), clients_(clients) {}
+  Pages(Host& host, Clients& clients) : host_(host), clients_(clients) {}
 
   // Calls `done` once, at once or when other members have answered. In the loop's thread.
   void answer(const HttpRequest& request, const Done& done);
@@ -22,7 +22,7 @@ class Pages {
   void answer_locks(const HttpRequest& request, const Done& done);
 
   Host& host_;
-  const Clients& clients_;
+  Clients& clients_;
 };
 
 }  // namespace turno::port

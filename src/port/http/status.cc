@@ -124,6 +124,35 @@ void add_gaps(Json& json, const Findings& findings) {
       .add("truncated", !findings.cut.empty());
 }
 
+Json describe_link(const DeadlockWatch::Chain::Link& link) {
+  const auto thing = [](const cluster::NamedThing& named) {
+    return Json().add("kind", table::name(static_cast<Thing>(named.kind))).add("name", named.name);
+  };
+  auto json = Json()
+                  .add("node", link.node)
+                  .add("session", std::to_string(link.who.party.session))
+                  .add("client", link.who.client)
+                  .add("from", link.who.from)
+                  .add("has", thing(link.has));
+  if (link.wants) {
+    json.add("waits_for", thing(*link.wants)).add("waiting_ms", link.waiting_ms);
+  } else {
+    json.add("waits_for", nullptr);
+  }
+  return json.add("stuck", link.stuck);
+}
+
+void add_chain(Json& json, const DeadlockWatch::Chain& chain) {
+  std::vector<Json> links;
+  for (const auto& link : chain.links) links.push_back(describe_link(link));
+  json.add("chain", links);
+  if (chain.deadlock.empty()) {
+    json.add("deadlock", nullptr);
+  } else {
+    json.add("deadlock", chain.deadlock);
+  }
+}
+
 std::string document(const Json& json) { return json.text() + "\n"; }
 
 }  // namespace
@@ -150,6 +179,10 @@ std::string status_json(Host& host, const Clients& clients) {
                       .add("cluster", describe_cluster(host))
                       .add("locks", describe_locks(host.locks()))
                       .add("elections", describe_locks(host.elections()))
+                      .add("deadlocks", Json()
+                                            .add("found", clients.deadlocks().found())
+                                            .add("aborted", clients.deadlocks().aborted())
+                                            .add("refused", clients.deadlocks().refused()))
                       .add("messages", describe_messages(host.locks().engine()))
                       .add("clients", connected));
 }
@@ -163,7 +196,8 @@ std::string locks_json(const Findings& findings) {
   return document(json.add("locks", locks));
 }
 
-std::string lock_json(std::string_view name, const Findings& all) {
+std::string lock_json(std::string_view name, const Findings& all,
+                      const DeadlockWatch::Chain& chain) {
   // Of a semaphore there is no holder to be described here.
   const auto is_led = [](const auto& each) { return each.sighting.thing == Thing::election; };
   const auto is_lock = [](const auto& each) { return each.sighting.thing == Thing::lock; };
@@ -174,6 +208,7 @@ std::string lock_json(std::string_view name, const Findings& all) {
   const auto findings = only(all, thing);
   auto json = describe_lock(name, thing, put_in_order(findings.found, thing));
   json.add("waiting", findings.waiting);
+  add_chain(json, chain);
   add_gaps(json, findings);
   return document(json);
 }

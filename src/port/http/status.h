@@ -14,9 +14,10 @@ namespace turno::port {
 // In the loop's thread.
 std::string status_json(Host& host, const Clients& clients);
 
-// Of what Host::ask() found, for all locks or for one.
+// Of what Host::ask() found, for all locks or for one; of one also who waits for whom.
 std::string locks_json(const Findings& findings);
-std::string lock_json(std::string_view name, const Findings& findings);
+std::string lock_json(std::string_view name, const Findings& findings,
+                      const DeadlockWatch::Chain& chain = {});
 
 // Why the node is not ready; empty if it is.
 std::string unready_reason(Host& host);

@@ -68,6 +68,24 @@ TEST(LocksJson, SaysIfAMemberHadMoreToTell) {
               AllOf(HasSubstr("\"truncated\":true"), HasSubstr("\"waiting\":70000")));
 }
 
+TEST(LocksJson, TellsWhoWaitsForWhom) {
+  DeadlockWatch::Chain chain;
+  EXPECT_THAT(lock_json("x", {}, chain), HasSubstr(R"("chain":[],"deadlock":null)"));
+  auto& link = chain.links.emplace_back();
+  link.node = "n1";
+  link.who = {.party = {1, 2}, .client = "anna", .from = "unix"};
+  link.has = {0, "x"};
+  link.wants = cluster::NamedThing{1, "gpu"};
+  link.waiting_ms = 7;
+  link.stuck = true;
+  chain.deadlock = "a circle";
+  EXPECT_THAT(
+      lock_json("x", {}, chain),
+      HasSubstr(R"("chain":[{"node":"n1","session":"2","client":"anna","from":"unix",)"
+                R"("has":{"kind":"lock","name":"x"},"waits_for":{"kind":"semaphore","name":"gpu"},)"
+                R"("waiting_ms":7,"stuck":true}],"deadlock":"a circle")"));
+}
+
 TEST(LocksJson, IsWellFormedWhateverTheNames) {
   const auto text = locks_json({.found = {holder("a\"", "\xff\n{}", 5)}});
   EXPECT_TRUE(is_json(text)) << text;
@@ -130,7 +148,7 @@ TEST(Status, ShowsWhoIsMissingAndThenTheWholeCluster) {
     EXPECT_THAT(
         get(node->http(), "/locks/unknown").body,
         HasSubstr(R"({"name":"unknown","kind":"lock","holder":null,"waiters":[],"waiting":0,)"
-                  R"("complete":true,"silent":[])"));
+                  R"("chain":[],"deadlock":null,"complete":true,"silent":[])"));
   }
 }
 

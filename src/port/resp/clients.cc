@@ -13,7 +13,10 @@
 namespace turno::port {
 
 Clients::Clients(Host& host, std::vector<net::Fd> sockets, std::chrono::milliseconds patience)
-    : host_(host), patience_(patience), leases_(host, [this](Session& session) {
+    : host_(host),
+      patience_(patience),
+      deadlocks_(*this, host),
+      leases_(host, [this](Session& session) {
         log::info("the session of client {} (session {}) ran out", session.name(), session.id());
         break_off(session, "ran out");
       }) {
@@ -37,13 +40,13 @@ std::size_t Clients::most_connections() {
 
 void Clients::admit(net::Fd socket) {
   if (connections_.size() >= most_connections_) {
-    constexpr std::string_view refusal = "-ERR max number of clients reached\r\n";
-    (void)::send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (const auto unsaid = refused_.admit())
       log::warning(
           "{} clients are connected: more are refused, unless the limit of open files "
           "(ulimit -n) is raised{}",
           connections_.size(), *unsaid);
+    constexpr std::string_view refusal = "-ERR max number of clients reached\r\n";
+    (void)::send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
   ++admitted_;
@@ -61,7 +64,7 @@ void Clients::remove(Connection& connection) {
 }
 
 Session& Clients::make_session() {
-  auto session = std::make_unique<Session>(host_);
+  auto session = std::make_unique<Session>(host_, deadlocks_);
   return *sessions_.emplace(session->id(), std::move(session)).first->second;
 }
 

@@ -10,6 +10,7 @@
 #include "net/acceptor.h"
 #include "net/log.h"
 #include "port/host.h"
+#include "port/resp/deadlock/deadlock_watch.h"
 #include "port/resp/leases.h"
 #include "port/resp/session.h"
 
@@ -50,6 +51,8 @@ class Clients {
 
   [[nodiscard]] Host& host() { return host_; }
   [[nodiscard]] Leases& leases() { return leases_; }
+  [[nodiscard]] DeadlockWatch& deadlocks() { return deadlocks_; }
+  [[nodiscard]] const DeadlockWatch& deadlocks() const { return deadlocks_; }
   [[nodiscard]] std::chrono::milliseconds patience() const { return patience_; }
   [[nodiscard]] std::size_t size() const { return connections_.size(); }
   [[nodiscard]] std::uint64_t connections() const { return admitted_; }
@@ -70,6 +73,7 @@ class Clients {
   std::vector<std::unique_ptr<net::Acceptor>> acceptors_;
   const std::size_t most_connections_ = most_connections();
   log::Limiter refused_{1, std::chrono::seconds(10)};
+  DeadlockWatch deadlocks_;
   Sessions sessions_;
   std::unordered_set<std::uint64_t> kept_;  // sessions that stay without a connection
   Leases leases_;

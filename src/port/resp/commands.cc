@@ -15,13 +15,18 @@ constexpr std::array own = {Command{"COMMAND", command, 1, any_number,
                                     "server", "The commands that there are"}};
 
 // Locks first: they are what is asked for most.
-const std::array<std::span<const Command>, 10>& kinds() {
-  static const std::array<std::span<const Command>, 10> all = {
-      lock_commands(),     permit_commands(),
-      room_commands(),     reservation_commands(),
-      election_commands(), session_commands(),
-      moving_commands(),   redis_commands(),
-      sentinel_commands(), own};
+const std::array<std::span<const Command>, 11>& kinds() {
+  static const std::array<std::span<const Command>, 11> all = {lock_commands(),
+                                                               permit_commands(),
+                                                               room_commands(),
+                                                               reservation_commands(),
+                                                               deadlock_commands(),
+                                                               election_commands(),
+                                                               session_commands(),
+                                                               moving_commands(),
+                                                               redis_commands(),
+                                                               sentinel_commands(),
+                                                               own};
   return all;
 }
 

@@ -33,6 +33,7 @@ std::span<const Command> permit_commands();
 std::span<const Command> election_commands();
 std::span<const Command> room_commands();
 std::span<const Command> reservation_commands();
+std::span<const Command> deadlock_commands();
 std::span<const Command> session_commands();
 std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();

@@ -26,7 +26,7 @@ std::string_view name_of(const News& news) {
     case News::Kind::timeout:
       return "timeout";
     case News::Kind::failed:
-      return news.code.empty() ? "failed" : "refused";
+      return news.code.empty() ? "failed" : news.code == "DEADLOCK" ? "deadlock" : "refused";
     case News::Kind::lost:
       return "lost";
     case News::Kind::draining:
@@ -212,7 +212,7 @@ void Connection::lock(const Wanted& wanted) {
                              .claims = wanted.claims};
   const auto asked =
       table::several_have(wish.thing) ? session_->permit(wish) : session_->lock(wish);
-  if (!asked.objection.empty()) return reply_.error("ERR", asked.objection);
+  if (!asked.objection.empty()) return reply_.error(asked.code, asked.objection);
   switch (asked.state) {
     case State::holds_already:
     case State::waits_already:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "net/log.h"
+#include "port/resp/deadlock/deadlock_watch.h"
 #include "port/resp/session_wait.h"
 
 namespace turno::port {
@@ -34,7 +35,9 @@ void Session::Wait::settled(table::Afterwards& afterwards) {
   }
 }
 
-Session::Session(Host& host) : host_(host) { owner_.session = host.next_session(); }
+Session::Session(Host& host, DeadlockWatch& watch) : host_(host), watch_(watch) {
+  owner_.session = host.next_session();
+}
 
 Session::~Session() {
   end();
@@ -82,13 +85,17 @@ Session::Asked Session::lock(const Wanted& wanted) {
     if (!kind.waited.empty() && kind.waited.contains(wanted.name)) return {State::waits_already};
   }
   if (holds() + waits_.size() >= most_locks) return {State::too_many};
+  if (auto objection = out_of_turn(wanted); !objection.empty()) {
+    watch_.count_refusal();
+    return {.state = State::refused, .objection = std::move(objection), .code = "DEADLOCK"};
+  }
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
-  const bool trying = wanted.timeout == 0ms;
   auto& locks = host_.locks_of(wanted.thing);
-  if (trying ? locks.attempt(wait.name, wait) : locks.acquire(wait.name, wait)) {
+  if (wait.tries ? locks.attempt(wait.name, wait) : locks.acquire(wait.name, wait)) {
     keep(wait);
+    watch_out();
     return {State::granted, ticket, wait.fence};
   }
   if (wait.state == table::Waiter::State::refused) {
@@ -116,6 +123,7 @@ void Session::stand_in_line(std::unique_ptr<Wait> owned, std::chrono::millisecon
       if (auto* late = find(ticket)) expired(*late);
     });
   }
+  watch_out();
 }
 
 Session::Wait* Session::find(std::uint64_t ticket) {
@@ -142,6 +150,7 @@ void Session::settle(Wait& wait) {
   const auto objection = wait.objection();
   if (wait.state == State::granted) {
     table::several_have(wait.thing) ? keep_permits(wait) : keep(wait);
+    watch_out();
     conclude(wait, News::Kind::granted);
   } else if (!objection.empty()) {
     conclude(wait, News::Kind::failed, objection, "ERR");

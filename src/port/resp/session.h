@@ -21,6 +21,8 @@
 
 namespace turno::port {
 
+class DeadlockWatch;
+
 // What happened to a session's lock, or to its wait for one. The texts are valid while it is told.
 struct News {
   // draining: the node leaves, and the reason says why.
@@ -54,7 +56,7 @@ class Session {
     ~Speaker() = default;
   };
 
-  explicit Session(Host& host);
+  Session(Host& host, DeadlockWatch& watch);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -99,6 +101,7 @@ class Session {
     Fence fence;
     std::vector<std::uint32_t> permits{};  // granted ones of a semaphore
     std::string objection{};               // refused for good: why
+    std::string_view code = "ERR";         // of the objection
     std::vector<Resource> resources{};     // granted ones of a store
   };
   static constexpr std::size_t most_locks = 100'000;  // that one session holds or waits for
@@ -126,6 +129,26 @@ class Session {
   std::size_t renew_permits(Thing thing, std::string_view name, std::chrono::milliseconds ttl,
                             Fence fence);
   void lost_permits(Thing thing, const std::string& name, Fence fence, std::string_view reason);
+
+  // ---- against deadlocks (deadlock/session_waits.cc)
+
+  [[nodiscard]] bool has_and_waits() const { return holds() > 0 && !waits_.empty(); }
+  // How long its newest wait is going on. REQUIRES: it waits.
+  [[nodiscard]] Clock::duration since_it_last_asked() const;
+  // What it has of these things, and of all that it waits for; and its waits, unless one of them is
+  // over or will soon be.
+  [[nodiscard]] cluster::Testimony testimony(std::uint64_t member,
+                                             const std::vector<cluster::NamedThing>& things);
+  // Its wait of this number is part of a deadlock. True: for the first time.
+  bool report(std::uint64_t wait);
+  // What is waited for by this wait, if it goes on.
+  struct Awaited {
+    Thing thing = Thing::lock;
+    std::string name;
+  };
+  [[nodiscard]] std::optional<Awaited> awaited(std::uint64_t wait) const;
+  // Ends the wait with an error. False: it is too late.
+  bool abort(std::uint64_t wait, std::string_view reason);
 
   // How the wait with this ticket stands: waiting, or how it ended.
   struct Standing {
@@ -207,6 +230,7 @@ class Session {
     std::uint64_t ticket = 0;
     std::vector<std::uint32_t> permits;
     std::vector<Resource> resources;
+    std::string group;  // of a room
   };
   struct SameHash {
     using is_transparent = void;
@@ -227,6 +251,15 @@ class Session {
   };
   [[nodiscard]] OfKind& of(Thing thing) { return thing == Thing::election ? elections_ : locks_; }
   [[nodiscard]] std::array<OfKind*, 2> kinds() { return {&locks_, &elections_}; }
+
+  // Why it may not ask for this, by the rules against deadlocks; empty: it may.
+  [[nodiscard]] std::string out_of_turn(const Wanted& wanted) const;
+  // If it has something and waits: somebody is to look whether that ends.
+  void watch_out();
+  [[nodiscard]] std::vector<cluster::Possession> possessions(const cluster::NamedThing& thing);
+  [[nodiscard]] cluster::PendingWait pending(const Wait& wait);
+  [[nodiscard]] std::vector<cluster::Need> needs_of(const Wait& wait);
+  [[nodiscard]] static std::size_t units_of(const HeldPermits& held, const cluster::NamedThing& of);
 
   void keep(const Wait& wait);
   static void forget(OfKind& kind, ByName<Held>::iterator held);
@@ -250,6 +283,8 @@ class Session {
   static ByName<Held>::iterator find_held(OfKind& kind, std::string_view name, Fence fence);
 
   Host& host_;
+  DeadlockWatch& watch_;
+  const std::chrono::system_clock::time_point born_ = std::chrono::system_clock::now();
   Owner owner_;
   boost::container::small_vector<Speaker*, 2> speakers_;
   OfKind locks_{Thing::lock}, elections_{Thing::election};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "net/log.h"
+#include "port/resp/deadlock/deadlock_watch.h"
 #include "port/resp/session_wait.h"
 
 namespace turno::port {
@@ -77,12 +78,17 @@ std::string Session::Wait::objection_of_store() const {
 Session::Asked Session::permit(const Wanted& wanted) {
   using State = Asked::State;
   if (holds() + waits_.size() >= most_locks) return {State::too_many};
+  if (auto objection = out_of_turn(wanted); !objection.empty()) {
+    watch_.count_refusal();
+    return {.state = State::refused, .objection = std::move(objection), .code = "DEADLOCK"};
+  }
   const auto ticket = ++tickets_;
   auto owned = std::make_unique<Wait>(*this, ticket, wanted);
   auto& wait = *owned;
   auto& pools = host_.pools(wait.thing);
-  if (wanted.timeout == 0ms ? pools.attempt(wait.name, wait) : pools.acquire(wait.name, wait)) {
+  if (wait.tries ? pools.attempt(wait.name, wait) : pools.acquire(wait.name, wait)) {
     keep_permits(wait);
+    watch_out();
     return {.state = State::granted,
             .ticket = ticket,
             .fence = wait.fence,
@@ -104,6 +110,7 @@ void Session::keep_permits(const Wait& wait) {
   held.name = wait.name;
   held.fence = wait.fence;
   held.ticket = wait.ticket;
+  held.group = wait.group;
   held.permits.assign(wait.units.begin(), wait.units.end());
   held.resources = wait.resources;
   set_ttl(held, wait.ttl);

@@ -16,6 +16,7 @@ class Session::Wait final : public table::PermitWaiter {
         ticket(its_ticket),
         asker(wanted.asker),
         thing(wanted.thing),
+        tries(wanted.timeout == std::chrono::milliseconds(0)),
         value_(wanted.value),
         session_(session) {
     count = wanted.count;
@@ -36,7 +37,9 @@ class Session::Wait final : public table::PermitWaiter {
   const std::uint64_t ticket;
   Speaker* const asker;
   const Thing thing;
+  const bool tries;  // it ends soon, whatever happens
   net::Loop::Timer timeout;
+  bool reported = false;  // to be part of a deadlock
 
  private:
   [[nodiscard]] std::string declared() const;

@@ -13,7 +13,7 @@
 #include "protocols/allocation/brokered.h"
 #include "protocols/allocation/central_allocator.h"
 #include "protocols/allocation/grid.h"
-#include "table/pool_table.h"
+#include "table/pools/pool_table.h"
 #include "wire/codec.h"
 
 namespace turno::table {

@@ -11,7 +11,7 @@
 #include "cluster/seated.h"
 #include "net/loop.h"
 #include "protocols/group/quorum_group.h"
-#include "table/pool_table.h"
+#include "table/pools/pool_table.h"
 #include "wire/codec.h"
 
 namespace turno::table {

@@ -3,7 +3,7 @@
 #include "cluster/room.h"
 #include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/k_out_of_m.h"
-#include "table/crowd_engine.h"
+#include "table/pools/crowd_engine.h"
 
 namespace turno::table {
 

@@ -1,4 +1,4 @@
-#include "table/pool_table.h"
+#include "table/pools/pool_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -112,6 +112,12 @@ bool PoolTable::take_back(std::string_view name, Fence fence, std::string_view r
   tell_lost(*grant->owner, entry.name, fence, reason);
   leave(entry, *grant);
   return true;
+}
+
+std::uint32_t PoolTable::most(std::string_view name, std::string_view group) {
+  const Locked locked(*this);
+  const auto* entry = find(name);
+  return entry == nullptr ? 0 : pools().most(*entry, group);
 }
 
 bool PoolTable::holds(std::string_view name, const Owner& owner, Fence fence) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cluster/store.h"
-#include "table/crowd_engine.h"
+#include "table/pools/crowd_engine.h"
 
 namespace turno::table {
 

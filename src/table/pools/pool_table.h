@@ -27,6 +27,8 @@ class PoolTable final : public Table {
   bool take_back(std::string_view name, Fence fence, std::string_view reason,
                  const Owner* owner = nullptr);
   [[nodiscard]] bool holds(std::string_view name, const Owner& owner, Fence fence);
+  // How many permits there are, or how many of a room's group may be inside; 0: it is not known.
+  [[nodiscard]] std::uint32_t most(std::string_view name, std::string_view group);
 
  private:
   void tell_users(Entry& entry, const Result& result) override;

@@ -1,5 +1,5 @@
 // The table of semaphores, with a peer that the test plays: the other member of a view of two.
-#include "table/pool_table.h"
+#include "table/pools/pool_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
