@@ -15,6 +15,7 @@
 #include "plays.h"
 #include "records.h"
 #include "run.h"
+#include "tangles.h"
 
 namespace turno::torture {
 namespace {
@@ -92,6 +93,17 @@ int run_commands_once(const Options& options, const Commands& commands) {
   return report.complaints.empty() ? 1 : 0;
 }
 
+// With --deadlock. If the nodes do not confirm what they hear, that must be noticed.
+int run_tangles(Options options, const Tangles& tangles) {
+  options.until_complaint = tangles.without_confirmation;
+  const auto report = tangle(options, tangles);
+  if (!tangles.without_confirmation) return tell(report, options);
+  fmt::print("without confirmation: {}; {}\n",
+             report.complaints.empty() ? "nothing was noticed" : report.complaints.front(),
+             report.summary);
+  return report.complaints.empty() ? 1 : 0;
+}
+
 int run(int argc, char** argv) {
   if (argc == 6 && std::string_view(argv[1]) == "--work")
     return work(argv[2], argv[3], static_cast<std::uint32_t>(std::stoul(argv[4])), argv[5]);
@@ -102,6 +114,7 @@ int run(int argc, char** argv) {
   std::int64_t idle_ms = 0, lock_delay_ms = 200, held_stop_ms = 0;
   Held held{.locks = 0};
   bool held_kill = false;
+  Tangles tangles;
   CLI::App app("A real cluster under faults, judged by its clients' records", "turno-torture");
   app.add_option("--binary", options.node.binary,
                  "The turno program; torture-node if there is a canary")
@@ -136,6 +149,14 @@ int run(int argc, char** argv) {
   app.add_flag("--rolling", commands.rolling,
                "With --turno: nodes are replaced one after another, and nobody may lose a lock");
   app.add_flag("--without-lock", commands.without_lock, "With --turno: they run without the lock");
+  app.add_option("--deadlock", tangles.mode,
+                 "Instead: sessions that deadlock under a policy (abort, ordered), or that "
+                 "cannot (none)")
+      ->check(CLI::IsMember({"abort", "ordered", "none"}));
+  app.add_option("--sessions", tangles.sessions, "With --deadlock")->capture_default_str();
+  app.add_option("--things", tangles.things, "With --deadlock")->capture_default_str();
+  app.add_flag("--without-confirmation", tangles.without_confirmation,
+               "With --deadlock none: nodes believe what they hear, which must be noticed");
   app.add_flag("--no-faults", no_faults);
   app.add_flag("--until-complaint", options.until_complaint,
                "End with the first complaint; storms take turns with quiet times");
@@ -154,6 +175,11 @@ int run(int argc, char** argv) {
     const auto status = look_for_canaries(canary, options);
     std::error_code ignored;
     std::filesystem::remove_all(options.node.directory, ignored);
+    return status;
+  }
+  if (!tangles.mode.empty()) {
+    const auto status = run_tangles(options, tangles);
+    if (status == 0) std::filesystem::remove_all(options.node.directory);
     return status;
   }
   if (!commands.turno.empty()) {

@@ -88,6 +88,7 @@ bool slow_down(const std::string& line, turno::node::Settings& settings) {
 int main(int argc, char** argv) {
   turno::node::Settings settings;
   std::string log_level = "warning", without, departure, semaphore_departure;
+  std::string deadlock = "detect", missing_rule;
   std::vector<std::string> lines;
   std::uint64_t lock_delay = 500, idle = 200;
   bool not_eager = false;
@@ -105,6 +106,9 @@ int main(int argc, char** argv) {
   node->add_option("--semaphore-departure", semaphore_departure,
                    "A wrong version of the algorithm of semaphores");
   node->add_option("--line", lines, "NAME:LATENCY:SPACING of frames to a peer, ms");
+  node->add_option("--deadlock", deadlock, "What is done about deadlocks");
+  node->add_option("--missing-rule", missing_rule,
+                   "A rule of finding deadlocks that is left out: confirmation");
   node->add_flag("--not-eager", not_eager, "It does not ask ahead for users that come back");
   CLI11_PARSE(app, argc, argv);
   settings.lock_delay = std::chrono::milliseconds(lock_delay);
@@ -127,6 +131,13 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "'{}' is no line\n", line);
     return 64;
   }
+  const auto policy = turno::port::policy_named(deadlock);
+  if (!policy || (!missing_rule.empty() && missing_rule != "confirmation")) {
+    fmt::print(stderr, "there is no policy '{}', or no rule '{}'\n", deadlock, missing_rule);
+    return 64;
+  }
+  settings.declarations.declare_deadlocks(*policy);
+  if (!missing_rule.empty()) settings.missing_rule = turno::cluster::Tangle::Without::confirmation;
   settings.rules.eager = !not_eager;
   turno::log::set_level(*turno::log::level_named(log_level));
   turno::log::set_origin(settings.name);

@@ -74,6 +74,9 @@ Process start_node(const NodeOptions& options, const std::string& name) {
   if (!options.semaphore_departure.empty())
     words.insert(words.end(), {"--semaphore-departure", options.semaphore_departure});
   if (!options.eager) words.emplace_back("--not-eager");
+  if (!options.deadlock.empty()) words.insert(words.end(), {"--deadlock", options.deadlock});
+  if (!options.missing_rule.empty())
+    words.insert(words.end(), {"--missing-rule", options.missing_rule});
   for (const auto& line : options.lines)
     if (line.from == name)
       words.insert(words.end(), {"--line", line.to + ":" + std::to_string(line.latency.count()) +

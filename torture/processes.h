@@ -49,6 +49,7 @@ struct NodeOptions {
   std::string without, departure, semaphore_departure;  // a canary; empty: none
   std::vector<Line> lines;                              // that are not as fast as they can be
   bool eager = true;
+  std::string deadlock, missing_rule;  // the policy; a rule of finding deadlocks that is left out
 };
 
 // Its output goes to NAME.log in the directory.
