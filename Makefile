@@ -71,12 +71,13 @@ bench: build release-bench_foundation release-bench_network release-bench_names 
 	@build/release/bench/bench_network $(TURNO)
 	@build/release/bench/bench_names $(TURNO)
 
-torture: build release-turno-torture ## Torture a real cluster for ten seconds with every algorithm, and semaphores
+torture: build release-turno-torture ## Torture a real cluster for ten seconds with every algorithm, semaphores, and deadlocks
 	@for algorithm in $(LOCKS); do \
 	  build/release/torture/turno-torture --binary $(TURNO) --algorithm $$algorithm --seconds 10 || exit 1; \
 	done
 	@build/release/torture/turno-torture --binary $(TURNO) --permits 3 --seconds 10
 	@build/release/torture/turno-torture --binary $(TURNO) --resources 3,2 --seconds 10
+	@build/release/torture/turno-torture --binary $(TURNO) --deadlock abort --seconds 10
 
 fuzz: bootstrap ## Fuzz the decoders for a minute each (clang, libFuzzer)
 	@scripts/fuzz
