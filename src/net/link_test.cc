@@ -222,10 +222,11 @@ TEST_F(LinkTest, DistrustsStrangeAnswers) {
   };
   const std::vector<Strange> all = {
       {[] { return "HTTP/1.1 400 Bad Request\r\n\r\n"; }, "bytes; the most is"},
-      {[] { return std::string("\x02\x00\x00\x00\x09\x00", 6); }, "a frame of version 9"},
+      {[] { return std::string("\x02\x00\x00\x00\xff\x00", 6); }, "a frame of version 255"},
       {[&] { return answer(0, generation_, 0); }, "it answered nonsense"},
       {[&] { return answer(77, generation_, 0); }, "it answered nonsense"},
-      {[&] { return welcome(0).substr(0, 4) + "\x06\x80"; }, "it closed the connection"},
+      {[&] { return welcome(0).substr(0, 4) + static_cast<char>(wire::version) + "\x80"; },
+       "it closed the connection"},
       {[&] { return answer(1, generation_ - 1, 0); }, "it answered another connection"},
   };
   dial();
