@@ -13,9 +13,9 @@
 #include <thread>
 #include <utility>
 
-#include "core/fence.h"
-#include "registry/embedded/admission.h"
+#include "registry/admission.h"
 #include "registry/embedded/safe_directory.h"
+#include "registry/succession.h"
 
 namespace turno::registry {
 
@@ -27,10 +27,6 @@ namespace {
 constexpr std::chrono::milliseconds patience{5000};
 constexpr std::size_t longest_path = 480;  // SQLite's limit is 512, and it appends to the name
 constexpr std::int64_t surely_a_tick_ns = 100'000'000;
-constexpr std::int64_t year_2024_ms = 1'704'067'200'000;  // after 1970
-// A clock that is wrong by decades must not use up all fences: four years of them are kept for
-// views that follow each other.
-constexpr std::uint64_t latest_start = Fence::last_epoch - (std::uint64_t{1} << 31);
 constexpr std::chrono::milliseconds time_to_leave{1000}, between_looks{20};
 
 tl::unexpected<Error> failure(Kind kind, std::string message) {
@@ -54,16 +50,6 @@ fs::path absolute_directory(const fs::path& directory) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-void note_casualties(const std::vector<Member>& dead, View& view) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  auto& all = view.casualties;
-  for (const auto& member : dead)
-    all.push_back({member.id, member.name, member.pid, view.epoch, at_ms});
-  if (all.size() > cluster::most_casualties)
-    all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(cluster::most_casualties));
-}
-
 }  // namespace
 
 EmbeddedRegistry::EmbeddedRegistry(const fs::path& directory, WallClock clock)
@@ -77,17 +63,6 @@ EmbeddedRegistry::~EmbeddedRegistry() {
   // A forked child must not touch the connection: closing it could play back a journal that the
   // parent is writing.
   if (forked()) static_cast<void>(database_.release());
-}
-
-std::int64_t EmbeddedRegistry::system_clock() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return nanoseconds(now) / 1'000'000;
-}
-
-std::uint64_t EmbeddedRegistry::fence_epoch_at(std::int64_t unix_ms) {
-  const auto since = std::max<std::int64_t>(unix_ms - year_2024_ms, 0);
-  return static_cast<std::uint64_t>(since / 1000 * 16 + since % 1000 * 16 / 1000);
 }
 
 bool EmbeddedRegistry::forked() const { return ::getpid() != process_; }
@@ -198,29 +173,6 @@ Expected<void> EmbeddedRegistry::mend_lock_file() {
   return {};
 }
 
-Expected<void> EmbeddedRegistry::number(const View& view, bool founded, View& next) const {
-  const auto is_last = [&] {
-    return failure(Kind::refused, database_->message(fmt::format(
-                                      "view {} was the last one, and fences must not go back: use "
-                                      "another directory, for locks of other resources",
-                                      view.epoch)));
-  };
-  if (view.epoch >= epoch_limit) return is_last();
-  next.epoch = view.epoch + 1;
-  const auto begin = founded ? fence_epoch_at(clock_()) : 0;
-  if (begin > next.fences_from + next.epoch) {
-    if (begin > latest_start) {
-      return failure(Kind::refused,
-                     "the clock of this machine is wrong (it says that it is after 2087): fences "
-                     "begin with it, and would soon come to their end. Set it, and start the node "
-                     "again");
-    }
-    next.fences_from = begin - next.epoch;
-  }
-  if (next.fences_from + next.epoch > Fence::last_epoch) return is_last();
-  return {};
-}
-
 Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
   auto& database = *database_;
   std::vector<Member> dead;
@@ -251,15 +203,12 @@ Expected<View> EmbeddedRegistry::change(bool create, const Edit& edit) {
     remember(*stored, version);
     return view;
   }
-  if (auto numbered = number(view, alone, next.view); !numbered) {
-    return tl::unexpected(numbered.error());
+  if (auto numbered = number(view, alone, clock_(), next.view); !numbered) {
+    const auto& error = numbered.error();
+    return failure(error.kind, database.message(error.message));
   }
-  next.view.crashed = !dead.empty();
-  if (next.view.crashed) {
-    next.view.last_crash = next.view.epoch;
-    next.view.crash_moment = Moment::now();
-    note_casualties(dead, next.view);
-  }
+  note_casualties(dead, system_clock(), next.view);
+  if (next.view.crashed) next.view.crash_moment = Moment::now();
   if (auto written = store_view(database, next); !written) return tl::unexpected(written.error());
   if (!database.commit()) return tl::unexpected(database.error());
   remember(next, version);

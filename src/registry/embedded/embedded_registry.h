@@ -8,11 +8,6 @@
 // directory lives. The lock file of a dead member is removed after the commit, and files that
 // belong to no member (of those who died while joining) are swept inside the next transaction.
 //
-// Fences have the epoch in their high bits, plus a number that lets them begin at the clock, in
-// sixteenths of a second since 2024, when a first member joins. So they grow as long as the
-// directory lives, whatever the clock says; and if it is lost or restored, the clock stands in for
-// it, unless views have followed each other faster than sixteen a second since the first.
-//
 // The directory must belong to the user whose process this is, and nobody else may write into it.
 //
 // If a lock file is missing, somebody tidied up. Its owner puts it back at its next call; until
@@ -38,13 +33,12 @@
 #include "registry/embedded/member_files.h"
 #include "registry/embedded/view_table.h"
 #include "registry/registry.h"
+#include "registry/succession.h"
 
 namespace turno::registry {
 
 class EmbeddedRegistry final : public Registry {
  public:
-  using WallClock = std::int64_t (*)();  // milliseconds since 1970
-
   // Touches nothing yet. join() makes the directory; the others only look for it.
   explicit EmbeddedRegistry(const std::filesystem::path& directory, WallClock clock = system_clock);
   ~EmbeddedRegistry() override;
@@ -55,10 +49,6 @@ class EmbeddedRegistry final : public Registry {
   Expected<View> current() override;
   Expected<View> reconsider(bool bump) override;
   bool is_dead(std::uint64_t id) override;
-
-  [[nodiscard]] static std::int64_t system_clock();
-  // Where the epochs in the fences of a new registry begin, at this time.
-  [[nodiscard]] static std::uint64_t fence_epoch_at(std::int64_t unix_ms);
 
  private:
   struct FileState {
@@ -83,8 +73,6 @@ class EmbeddedRegistry final : public Registry {
   void close();
   Expected<void> mend_lock_file();
   Expected<View> change(bool create, const Edit& edit);
-  // Gives the next view its number. `founded`: there was no living member.
-  [[nodiscard]] Expected<void> number(const View& view, bool founded, View& next) const;
   // An error also if this is no longer the registry that this node joined.
   Expected<StoredView> load();
   Expected<View> read();

@@ -2,17 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "cluster/view.h"
 #include "registry/embedded/database.h"
 #include "registry/registry.h"
+#include "registry/succession.h"
 
 namespace turno::registry {
-
-inline constexpr std::uint32_t epoch_limit = std::numeric_limits<std::uint32_t>::max();
 
 struct StoredView {
   View view;

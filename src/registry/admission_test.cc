@@ -1,4 +1,4 @@
-#include "registry/embedded/admission.h"
+#include "registry/admission.h"
 
 #include <gtest/gtest.h>
 
