@@ -38,6 +38,7 @@ compare: lab-program ## Check and simulate every algorithm: one table, measured 
 	@echo "Next: $(TURNO) algorithms; $(TURNO) check --help; docs/README.md"
 
 test: bootstrap ## Build and run all tests
+	@scripts/bootstrap etcd-server
 	@scripts/test
 
 mpi: bootstrap ## Build build/release/turno-mpi: turno run on the ranks of Open MPI, which is installed if missing
@@ -57,6 +58,7 @@ clients: build ## Test with real Redis libraries: ioredis, node-redis, redis-py
 	@scripts/test-clients $(TURNO)
 
 sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitizers
+	@scripts/bootstrap etcd-server
 	@scripts/sanitize
 
 check-deep: lab-program release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)

@@ -78,6 +78,11 @@ struct View {
   // crashed_since(the last epoch it has seen).
   std::uint32_t last_crash = 0;
   std::optional<Moment> crash_moment;  // when that one was noticed, if it is known
+  // The last epoch that began without a member that may still act for its users, or 0, and for how
+  // long after the proof of its membership a member may do so. 0: only the certainly dead are
+  // dropped.
+  std::uint32_t last_unproven = 0;
+  std::int64_t authority_ms = 0;
   std::vector<Casualty> casualties;    // the last of them, the latest last; for people
 
   // How much of the lock delay is left. In doubt all of it: if the moment is not known or lies in
