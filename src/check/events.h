@@ -141,7 +141,7 @@ class Events {
   }
 
   [[nodiscard]] static bool is_there(const P& node) {
-    if constexpr (HasViews<P>) return node.present() && node.epoch > 0;
+    if constexpr (HasViews<P>) return node.acts() && node.epoch > 0;
     return true;
   }
 
@@ -217,7 +217,7 @@ class Events {
       if (users.try_only && users.wait_too)
         add({InputKind::request, index, 1}, at, {.kind = InputKind::request, .number = idle});
     }
-    if (!world.nodes[index].present()) return;
+    if (!world.nodes[index].acts()) return;
     const auto& spent = world.outside->spent;
     for (std::uint16_t i = 0; i < users.count; ++i)
       if (((user.who_waits >> i) & 1U) != 0 && spent.withdrawals < options_.withdrawals)
@@ -241,7 +241,7 @@ class Events {
           {.kind = InputKind::request,
            .demand = wishes_.demand(at, user.left, 0),
            .number = number});
-    if (!world.nodes[index].present()) return;
+    if (!world.nodes[index].acts()) return;
     for (std::uint16_t i = 0; i < number; ++i)
       if (((user.who_waits >> i) & 1U) != 0 &&
           world.outside->spent.withdrawals < options_.withdrawals)
@@ -314,6 +314,7 @@ class Events {
   template <class Add>
   void add_changes(const WorldView<P>& world, const Add& add) {
     std::uint32_t changes = 0, crashed = 0, joined = 0, retired = 0, spoilt = 0, moves = 0;
+    std::uint32_t expelled = 0;
     view_.members.clear();
     for (std::size_t i = 0; i < n_; ++i) {
       const auto& node = world.nodes[i];
@@ -322,7 +323,8 @@ class Events {
       spoilt += node.spoilt;
       moves += node.heir != nobody ? 1 : 0;
       joined += node.joins && node.changes() > 0 ? 1 : 0;
-      crashed += node.crashed() ? 1 : 0;
+      crashed += node.crashed() && !node.expelled() ? 1 : 0;
+      expelled += node.expelled() ? 1 : 0;
       if (node.present()) view_.members.insert(NodeId{i});
     }
     view_.epoch = options_.setup.epoch + changes;
@@ -335,7 +337,12 @@ class Events {
         add({.kind = kind, .index = index, .fault = true}, NodeId{i}, {.kind = kind});
       };
       if (node.present() && crashed < options_.faults.crashes) add_fault(InputKind::crash);
-      if (!node.present() && !node.crashed() && joined < options_.faults.joins)
+      if (node.present() && expelled < options_.faults.expulsions) add_fault(InputKind::expel);
+      // Its authority ends some time.
+      if (node.acts() && node.expelled())
+        add({.kind = InputKind::stand_down, .index = index}, NodeId{i},
+            {.kind = InputKind::stand_down});
+      if (!node.acts() && !node.crashed() && joined < options_.faults.joins)
         add_fault(InputKind::join);
       if (node.retirable() && retired < options_.faults.retires) add_fault(InputKind::retire);
       if (node.spoilable() && spoilt < options_.faults.spoils) add_fault(InputKind::spoil);
@@ -430,8 +437,12 @@ class Events {
         user.timers &= static_cast<std::uint8_t>(~(1U << input.number));
         if (successor.action.fault) ++spent.early_timeouts;
         break;
-      case InputKind::crash: {
-        const bool outlives = options_.users.outlive_nodes || options_.faults.false_suspicions > 0;
+      case InputKind::crash:
+      case InputKind::stand_down: {
+        const bool outlives =
+            input.kind == InputKind::crash
+                ? options_.users.outlive_nodes || options_.faults.false_suspicions > 0
+                : P::told_nothing(options_.setup);
         const bool lives_on = user.inside && outlives;
         if constexpr (Gathering<P>) {
           for (std::uint32_t who = 0; who < 8 && !lives_on; ++who)

@@ -35,11 +35,13 @@ struct Faults {
   // Nodes taken for dead that are not. If the protocol has views, such a node is cut off, and its
   // user lives on.
   std::uint32_t false_suspicions = 0;
-  std::uint32_t joins = 0;    // views: how many absent ones may join
-  std::uint32_t retires = 0;  // views: how often the lock may be retired as idle
-  std::uint32_t spoils = 0;   // views: how often a peer may send what cannot be
-  std::uint32_t lapses = 0;   // views: how often the time to live of a grant may end
-  std::uint32_t moves = 0;    // views: how many members may leave and bequeath what they have
+  std::uint32_t joins = 0;       // views: how many absent ones may join
+  std::uint32_t retires = 0;     // views: how often the lock may be retired as idle
+  std::uint32_t spoils = 0;      // views: how often a peer may send what cannot be
+  std::uint32_t lapses = 0;      // views: how often the time to live of a grant may end
+  std::uint32_t moves = 0;       // views: how many members may leave and bequeath what they have
+  std::uint32_t expulsions = 0;  // views: how many members may be dropped that live, and act for
+                                 // their users until their authority is over
 };
 
 // Views: the users of one member.

@@ -89,7 +89,9 @@ struct Recovering {
   };
   using Out = Effects<Message>;
   using Kind = Note::Kind;
-  enum class Life : std::uint8_t { absent, present, crashed };
+  // expelled: it is no member any more, does not know it, and acts for its users. ended: its
+  // authority was over then.
+  enum class Life : std::uint8_t { absent, present, crashed, expelled, ended };
 
   // The lock delay, and then those of the algorithm.
   static constexpr auto timers = [] {
@@ -180,7 +182,7 @@ struct Recovering {
   }
   // One of several that are inside.
   void let_go(std::uint32_t user, Out& out) requires gathers {
-    if (!present()) return;  // cut off
+    if (!acts()) return;  // cut off
     step({.kind = EventKind::leave, .user = UserId{user} + 1}, out);
   }
   // All say how many of the group may be inside, if they are not unlimited.
@@ -214,7 +216,7 @@ struct Recovering {
   }
   // Each user of what it has among these.
   void release(std::span<const std::uint32_t> units, Out& out) requires counted {
-    if (!present()) return;  // cut off
+    if (!acts()) return;  // cut off
     for (const auto& holder : std::vector(desk.crowd.holders)) {
       boost::container::small_vector<std::uint32_t, 4> some;
       for (const auto unit : units)
@@ -242,8 +244,7 @@ struct Recovering {
       out.send(heir, errand(Move::left));
       if (!departs(Without::bequests)) return;
     }
-    if (present())
-      step({.kind = EventKind::leave, .fence = desk.turn.fence}, out);  // else: cut off
+    if (acts()) step({.kind = EventKind::leave, .fence = desk.turn.fence}, out);  // else: cut off
   }
   void ask(std::uint32_t user, Out& out) {
     step({.kind = EventKind::ask, .user = UserId{user} + 1}, out);
@@ -269,16 +270,16 @@ struct Recovering {
   // ---- messages and timers
 
   [[nodiscard]] bool ready(const Message& message) const {
-    return !present() || message.epoch <= epoch || departs(Without::epochs);
+    return !acts() || message.epoch <= epoch || departs(Without::epochs);
   }
 
   void receive(NodeId from, const Message& message, Out& out) {
     // A user's own words: it is connected to this member, whoever is in the view.
-    if (message.move == Move::left && present() && testator == from)
+    if (message.move == Move::left && acts() && testator == from)
       return step({.kind = EventKind::leave, .fence = message.fence}, out);
     if (message.move == Move::left) return;
     const bool of_this_view = message.epoch == epoch || departs(Without::epochs);
-    if (!present() || !of_this_view || !members.contains(from)) return;
+    if (!acts() || !of_this_view || !members.contains(from)) return;
     if (message.move == Move::bequest) {
       if (testator == from) return;  // it was said in the view before, too
       testator = from;
@@ -298,8 +299,10 @@ struct Recovering {
   static bool still_expected(const Snapshot<Recovering>& world, NodeId, std::uint8_t timer) {
     if (timer > 0) return false;
     for (std::size_t i = 0; i < world.nodes.size(); ++i)
-      if (world.users[i].inside && server_of(world, NodeId{i}).crashed()) return true;
-    return false;
+      if (world.users[i].inside && server_of(world, NodeId{i}).is_waited_for()) return true;
+    return std::any_of(world.nodes.begin(), world.nodes.end(), [](const Recovering& node) {
+      return node.life == Life::expelled && !node.departs(Without::authority);
+    });
   }
 
   // ---- users that move
@@ -352,7 +355,7 @@ struct Recovering {
   }
   [[nodiscard]] std::uint32_t choices() const requires(!many) {
     const auto& turn = desk.turn;
-    const bool may = config->rules.tries && present() && turn.is_used() && !desk.noted &&
+    const bool may = config->rules.tries && acts() && turn.is_used() && !desk.noted &&
                      desk.phase == Desk::Phase::open;
     return may ? 1 : 0;
   }
@@ -380,6 +383,16 @@ struct Recovering {
 
   // ---- views
 
+  void expel() { life = Life::expelled; }
+  // Its users were told before.
+  void stand_down() {
+    crash();
+    life = Life::ended;
+  }
+  // Without that rule they are not.
+  [[nodiscard]] static bool told_nothing(const Setup& setup) {
+    return setup.departure == static_cast<std::uint8_t>(Without::warning);
+  }
   void crash() {
     const auto dead = self;
     const auto heir_of_the_dead = heir, testator_of_the_dead = testator;
@@ -430,22 +443,28 @@ struct Recovering {
   }
   static constexpr std::int64_t delay_ns = 1'000'000'000;
 
-  [[nodiscard]] bool retirable() const { return present() && desk.home.lives(); }
+  [[nodiscard]] bool retirable() const { return acts() && desk.home.lives(); }
   void retire(Out& out) {
     ++retired;
     step({.kind = EventKind::retire}, out);
   }
-  [[nodiscard]] bool spoilable() const { return present() && desk.phase == Desk::Phase::open; }
+  [[nodiscard]] bool spoilable() const { return acts() && desk.phase == Desk::Phase::open; }
   void spoil(Out& out) {
     ++spoilt;
     step({.kind = EventKind::spoil}, out);
   }
 
   [[nodiscard]] bool present() const { return life == Life::present; }
-  [[nodiscard]] bool crashed() const { return life == Life::crashed; }
-  // A join and a crash each change the view once.
+  [[nodiscard]] bool acts() const { return present() || life == Life::expelled; }
+  [[nodiscard]] bool expelled() const { return life == Life::expelled || life == Life::ended; }
+  [[nodiscard]] bool crashed() const { return life == Life::crashed || life == Life::ended; }
+  // A join, a crash and an expulsion each change the view once.
   [[nodiscard]] std::uint32_t changes() const {
-    return (joins && life != Life::absent ? 1U : 0U) + (crashed() ? 1U : 0U);
+    return (joins && life != Life::absent ? 1U : 0U) + (crashed() || expelled() ? 1U : 0U);
+  }
+  // Clients that outlive it may not know yet.
+  [[nodiscard]] bool is_waited_for() const {
+    return crashed() && !(life == Life::ended && departs(Without::warning));
   }
 
  private:

@@ -32,13 +32,15 @@ struct Rules {
     memory,           // a home forgets what the dead may have had
     own_users,        // who tries asks although another user of its member is inside
     bequests,         // who has moved to another member may let go at the one it came from
-    heirs             // what somebody brought along is not claimed for it
+    heirs,            // what somebody brought along is not claimed for it
+    authority,        // the delay does not wait for members that were dropped and still act
+    warning           // users of such a member are not told before its authority is over
   };
   // As on a command line, in their order.
-  static constexpr std::array<std::string_view, 15> names = {
-      "nothing",         "all-reports", "epochs",      "fence-epoch",     "fence-floor",
-      "inquiries",       "escrow",      "giving-back", "leaving-between", "orphans",
-      "fences-of-users", "memory",      "own-users",   "bequests",        "heirs"};
+  static constexpr std::array<std::string_view, 17> names = {
+      "nothing",   "all-reports", "epochs",          "fence-epoch", "fence-floor",     "inquiries",
+      "escrow",    "giving-back", "leaving-between", "orphans",     "fences-of-users", "memory",
+      "own-users", "bequests",    "heirs",           "authority",   "warning"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
   bool eager = true;        // a member asks again before it leaves if its user will come back

@@ -83,7 +83,7 @@ struct View {
   // dropped.
   std::uint32_t last_unproven = 0;
   std::int64_t authority_ms = 0;
-  std::vector<Casualty> casualties;    // the last of them, the latest last; for people
+  std::vector<Casualty> casualties;  // the last of them, the latest last; for people
 
   // How much of the lock delay is left. In doubt all of it: if the moment is not known or lies in
   // the future. Nothing if the machine was booted since: who held a lock then runs no more.

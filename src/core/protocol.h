@@ -101,6 +101,8 @@ enum class EventKind : std::uint8_t {
   lapse,       // the time to live of its user's grant is over
   leave_late,  // whose grant has lapsed leaves, and does not know it
   move,        // its user moves to another member, with what it has, for this one leaves
+  expel,       // the registry drops it although it lives, and it does not know
+  stand_down,  // its authority is over: what its user had is lost, and it acts no more
   suspect,     // it learns that another node has crashed
   expire,      // a timer
   recover,     // it is back after a crash, with what it kept on stable storage
@@ -139,7 +141,10 @@ concept HasViews = requires(P node, const P& state, const ViewChange& view,
   node.give_up(std::uint32_t{}, out);  // of several users of its own
   node.leave_late(Fence{}, out);
   node.move(out);
-  { state.present() } -> std::convertible_to<bool>;
+  node.expel();
+  node.stand_down();
+  { state.present() } -> std::convertible_to<bool>;  // a member
+  { state.acts() } -> std::convertible_to<bool>;     // for its users
   { state.retirable() } -> std::convertible_to<bool>;
   { state.changes() } -> std::convertible_to<std::uint32_t>;  // of the view, by this node's fate
   { state.epoch } -> std::convertible_to<std::uint32_t>;
@@ -215,6 +220,8 @@ void step_through_views(P& node, const Input<typename P::Message>& input,
   if (input.kind == Kind::lapse) node.release(out);
   if (input.kind == Kind::leave_late) node.leave_late(input.fence, out);
   if (input.kind == Kind::move) node.move(out);
+  if (input.kind == Kind::expel) node.expel();
+  if (input.kind == Kind::stand_down) node.stand_down();
   if (input.kind == Kind::withdraw) node.give_up(input.number, out);
   if (input.kind != Kind::request) return;
   if constexpr (Divisible<P> || Gathering<P>) {

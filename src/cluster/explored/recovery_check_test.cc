@@ -69,6 +69,7 @@ check::Options options_of(const System& system) {
   options.faults.spoils = system.spoils;
   options.faults.early_timeouts = system.early_timeouts;
   options.faults.moves = system.moves;
+  options.faults.expulsions = system.expulsions;
   for (std::size_t i = 0; i < system.requesters; ++i) options.requesters.insert(NodeId{i});
   options.max_states = 6'000'000;
   return options;
@@ -192,7 +193,16 @@ constexpr System too_short_a_delay{
 constexpr System lapse{.name = "lapse", .nodes = 2, .requests = 2, .desk = two_users, .lapses = 1};
 constexpr System crossing_tries{
     .name = "crossing_tries", .nodes = 3, .requests = 2, .desk = tries_or_waits, .requesters = 2};
+constexpr System outlived{.name = "outlived", .nodes = 2, .desk = delay, .expulsions = 1};
+constexpr System too_early{
+    .name = "too_early", .nodes = 2, .desk = delay, .early_timeouts = 1, .expulsions = 1};
 constexpr Refutation refutations[] = {
+    // A member that was dropped while it lives acts on until its authority is over. Its user must
+    // be told by then, and others must not go on before.
+    {Without::escrow, "escrow_of_the_living", "exclusion", outlived, 4},
+    {Without::nothing, "delay_shorter_than_authority", "exclusion", too_early, 5},
+    {Without::authority, "authority", "exclusion", outlived, 5},
+    {Without::warning, "warning", "exclusion", outlived, 6},
     // A live holder that has not reported yet shares its lock.
     {Without::all_reports, "all_reports", "exclusion", four_nodes, 8},
     // What was sent in an earlier view comes true in a later one.

@@ -28,6 +28,7 @@ struct System {
   std::uint32_t crashes = 0, joins = 0, retirements = 0;
   Desks desk{};
   std::uint32_t withdrawals = 0, lapses = 0, spoils = 0, early_timeouts = 0, moves = 0;
+  std::uint32_t expulsions = 0;
   std::size_t requesters = 0;  // the first so many; 0: all
 };
 
@@ -81,6 +82,17 @@ constexpr System move_of_two{.name = "move_of_two",
                              .retirements = 1,
                              .desk = {.users = 2, .in_a_row = 2, .delay = true, .forgetful = true},
                              .moves = 1};
+// A member that lives is dropped, and acts until its authority is over.
+constexpr System expulsion{.name = "expulsion", .nodes = 3, .desk = delay, .expulsions = 1};
+constexpr System expulsion_for_two{
+    .name = "expulsion_for_two",
+    .nodes = 2,
+    .requests = 2,
+    .retirements = 1,
+    .desk = {.users = 2, .in_a_row = 2, .delay = true, .forgetful = true},
+    .expulsions = 1};
+constexpr System expulsion_and_crash{
+    .name = "expulsion_and_crash", .nodes = 3, .crashes = 1, .desk = delay, .expulsions = 1};
 // Members that ask ahead for a user that comes back.
 constexpr System eager{
     .name = "eager", .nodes = 2, .requests = 3, .retirements = 1, .desk = {.eager = true}};
@@ -300,6 +312,18 @@ constexpr Count counts[] = {
     {"dir", spoils, 11656, 28116},
     {"nxr-b", eager, 7351, 11022},
     {"nxr-bh", eager, 7601, 11312},
+    {"central", expulsion, 16292, 49663},
+    {"ricart-agrawala", expulsion, 369168, 1468337},
+    {"maekawa", expulsion, 123990, 410756},
+    {"suzuki-kasami", expulsion, 185510, 734395},
+    {"nxr-bh", expulsion, 24282, 73250},
+    {"dir", expulsion, 23925, 72785},
+    {"central", expulsion_for_two, 20027, 55293},
+    {"ricart-agrawala", expulsion_for_two, 45928, 129488},
+    {"maekawa", expulsion_for_two, 94093, 257867},
+    {"suzuki-kasami", expulsion_for_two, 23710, 65855},
+    {"nxr-bh", expulsion_for_two, 23623, 65668},
+    {"dir", expulsion_for_two, 23128, 64686},
 };
 
 constexpr System crash_and_retirement{"crash_and_retirement", 3, 1, 1, 0, 1};

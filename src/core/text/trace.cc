@@ -78,6 +78,10 @@ std::string headline(const TraceStep& step) {
       return who + "'s user leaves, and does not know that its time was over";
     case TraceStep::Kind::move:
       return who + "'s user moves to another member";
+    case TraceStep::Kind::expel:
+      return who + " is dropped from the members, lives on, and does not know it";
+    case TraceStep::Kind::stand_down:
+      return who + "'s authority is over: it acts no more";
     case TraceStep::Kind::suspect:
       return who + " suspects " + number(step.about);
     case TraceStep::Kind::expire:
@@ -114,10 +118,10 @@ std::string conversation(const std::vector<TraceStep>& steps) {
 }
 
 std::string json_line(const TraceStep& step) {
-  constexpr std::string_view names[] = {"start",      "request", "release", "receive", "crash",
-                                        "join",       "view",    "retire",  "spoil",   "lapse",
-                                        "leave-late", "move",    "suspect", "expire",  "recover",
-                                        "withdraw",   "choose",  "lose",    "repeat",  "bounce"};
+  constexpr std::string_view names[] = {
+      "start",   "request",  "release",    "receive", "crash",  "join",       "view",    "retire",
+      "spoil",   "lapse",    "leave-late", "move",    "expel",  "stand-down", "suspect", "expire",
+      "recover", "withdraw", "choose",     "lose",    "repeat", "bounce"};
   Json json;
   json.add("time_ns", step.time_ns).add("event", names[static_cast<std::size_t>(step.kind)]);
   json.add_raw("node", to_json(step.node));
