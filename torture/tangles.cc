@@ -112,8 +112,12 @@ class Session {
  private:
   enum class State : std::uint8_t { idle, waits, holds, gives_back };
 
-  // Of each five things three are locks, one is a semaphore and one is a room.
-  static std::uint32_t kind_of(std::uint32_t thing) { return thing % 5; }
+  // Of each seven things three are locks, the others one of each kind.
+  enum class Kind : std::uint8_t { lock, semaphore, room, store, election };
+  static Kind kind_of(std::uint32_t thing) {
+    const auto place = thing % 7;
+    return place < 3 ? Kind::lock : static_cast<Kind>(place - 2);
+  }
   static std::string name_of(std::uint32_t thing) { return fmt::format("t-{:05}", thing); }
 
   void rest(std::chrono::microseconds longest) {
@@ -140,12 +144,22 @@ class Session {
     claims_.ask(number_, thing);
     const auto name = name_of(thing);
     const auto patience = std::to_string(random_.below(8) == 0 ? 300 : 600'000);
-    if (kind_of(thing) == 3) {
-      speaker_->say({"PERMIT", name, "OF", "2", "TIMEOUT", patience});
-    } else if (kind_of(thing) == 4) {
-      speaker_->say({"ENTER", name, random_.below(2) == 0 ? "r" : "w", "TIMEOUT", patience});
-    } else {
-      speaker_->say({"LOCK", name, "TIMEOUT", patience});
+    switch (kind_of(thing)) {
+      case Kind::lock:
+        speaker_->say({"LOCK", name, "TIMEOUT", patience});
+        break;
+      case Kind::semaphore:
+        speaker_->say({"PERMIT", name, "OF", "2", "TIMEOUT", patience});
+        break;
+      case Kind::room:
+        speaker_->say({"ENTER", name, random_.below(2) == 0 ? "r" : "w", "TIMEOUT", patience});
+        break;
+      case Kind::store:
+        speaker_->say({"RESERVE", "disk:1/2", "IN", name, "TIMEOUT", patience});
+        break;
+      case Kind::election:
+        speaker_->say({"CAMPAIGN", name, "me", "TIMEOUT", patience});
+        break;
     }
     state_ = State::waits;
     since_ = now_ns();
@@ -178,8 +192,24 @@ class Session {
 
   void give_back() {
     for (std::size_t i = 0; i < taken_; ++i) {
-      const auto kind = kind_of(wanted_[i]);
-      speaker_->say({kind == 3 ? "RELEASE" : kind == 4 ? "LEAVE" : "UNLOCK", name_of(wanted_[i])});
+      const auto name = name_of(wanted_[i]);
+      switch (kind_of(wanted_[i])) {
+        case Kind::lock:
+          speaker_->say({"UNLOCK", name});
+          break;
+        case Kind::semaphore:
+          speaker_->say({"RELEASE", name});
+          break;
+        case Kind::room:
+          speaker_->say({"LEAVE", name});
+          break;
+        case Kind::store:
+          speaker_->say({"RETURN", "IN", name});
+          break;
+        case Kind::election:
+          speaker_->say({"RESIGN", name});
+          break;
+      }
     }
     awaited_ = std::exchange(taken_, 0);
     state_ = State::gives_back;
