@@ -119,12 +119,52 @@ constexpr std::array all = {
            .rule = "giving-back"},
     Canary{.name = "resources-all-reports",
            .flaw = "the home of a store does not wait for all reports",
-           .stores = true,
+           .allocator = "central-allocator",
            .rule = "all-reports"},
     Canary{.name = "resources-fence-epoch",
            .flaw = "fences of a new view begin where the first one's did",
-           .stores = true,
+           .allocator = "central-allocator",
            .rule = "fence-epoch"},
+    Canary{.name = "resources-fences-kept",
+           .flaw = "central-allocator: the fences of what is given back are not kept",
+           .kind = Kind::departure,
+           .allocator = "central-allocator",
+           .rule = "fences-kept"},
+    Canary{.name = "resources-locked-tokens",
+           .flaw = "brokered: who is asked for an instance gives it away although it uses it",
+           .kind = Kind::departure,
+           .allocator = "brokered",
+           .rule = "locked-tokens"},
+    Canary{.name = "rooms-votes-for-all",
+           .flaw = "of a room: an arbiter votes for every group",
+           .kind = Kind::departure,
+           .groups = 3,
+           .rule = "votes-for-all"},
+    Canary{.name = "rooms-capacity",
+           .flaw = "of a room: a manager lets in as many as like",
+           .kind = Kind::departure,
+           .groups = 3,
+           .rule = "capacity"},
+    Canary{.name = "rooms-all-reports",
+           .flaw = "the home of a room does not wait for all reports",
+           .groups = 3,
+           .rule = "all-reports",
+           .play = "slow-visitor"},
+    Canary{.name = "rooms-escrow",
+           .flaw = "where the dead may be, others are let in at once",
+           .groups = 3,
+           .rule = "escrow",
+           .play = "dead-visitor"},
+    Canary{.name = "elections-escrow",
+           .flaw = "another one leads at once when the leader's node has died",
+           .elections = true,
+           .rule = "escrow",
+           .play = "dead-leader"},
+    Canary{.name = "elections-news",
+           .flaw = "observers are told old news of leaders, too",
+           .kind = Kind::news,
+           .elections = true,
+           .play = "late-news"},
     Canary{.name = "last-father",
            .algorithm = "nxr-b",
            .flaw = "two nodes starve a third",
@@ -137,13 +177,23 @@ constexpr std::array all = {
 std::span<const Canary> canaries() { return all; }
 
 Report look_for(const Canary& canary, Options options) {
-  auto& flaw = canary.kind == Kind::rule ? options.node.without
-               : canary.permits > 0      ? options.node.semaphore_departure
-                                         : options.node.departure;
-  flaw = canary.rule.empty() ? canary.name : canary.rule;
+  if (canary.kind == Kind::news) {
+    options.node.news_in_order = false;
+  } else {
+    auto& flaw = canary.kind == Kind::rule   ? options.node.without
+                 : canary.permits > 0        ? options.node.semaphore_departure
+                 : canary.groups > 0         ? options.node.room_departure
+                 : !canary.allocator.empty() ? options.node.store_departure
+                                             : options.node.departure;
+    flaw = canary.rule.empty() ? canary.name : canary.rule;
+  }
   options.node.algorithm = canary.algorithm;
-  options.permits = canary.permits;
-  if (canary.stores) options.resources = {2, 1};
+  options.things = {
+      .permits = canary.permits, .groups = canary.groups, .elections = canary.elections};
+  if (!canary.allocator.empty()) {
+    options.things.resources = {2, 1};
+    options.node.allocator = canary.allocator;
+  }
   const auto* play = play_named(canary.play);
   if (play == nullptr && !canary.play.empty()) return {.misplayed = "there is no such play"};
   options.until_complaint = true;

@@ -12,9 +12,11 @@ struct Canary {
   std::string_view name;
   std::string_view algorithm = "nxr-bh";  // with which it is shown
   std::string_view flaw;
-  enum class Kind : std::uint8_t { rule, departure } kind = Kind::rule;
-  std::uint32_t permits = 0;  // it is shown by semaphores with so many; 0: by locks
-  bool stores = false;        // it is shown by stores of resources
+  enum class Kind : std::uint8_t { rule, departure, news } kind = Kind::rule;
+  std::uint32_t permits = 0;        // it is shown by semaphores with so many; 0: by locks
+  std::string_view allocator = {};  // it is shown by stores of resources
+  std::uint32_t groups = 0;         // it is shown by rooms
+  bool elections = false;
   // Which one of these it is, if its name does not say it.
   std::string_view rule = {};
   // The directed run that shows it (plays.h).

@@ -65,8 +65,9 @@ class Life {
   // Types are called by their numbers. All: none of any has got lost.
   [[nodiscard]] std::vector<Claim> all_claims() const {
     std::vector<Claim> claims;
-    for (std::size_t type = 0; type < options_.resources.size(); ++type)
-      claims.push_back({std::to_string(type), options_.resources[type], options_.resources[type]});
+    for (std::size_t type = 0; type < options_.things.resources.size(); ++type)
+      claims.push_back(
+          {std::to_string(type), options_.things.resources[type], options_.things.resources[type]});
     return claims;
   }
   // Mostly of one type, sometimes of several.
@@ -88,7 +89,7 @@ class Life {
     for (const auto& resource : grant.resources()) {
       auto number = resource.number;
       for (std::size_t type = 0; type < std::stoul(resource.type); ++type)
-        number += options_.resources[type];
+        number += options_.things.resources[type];
       units.push_back({number, resource.fence});
     }
     for (const auto permit : grant.permits()) units.push_back({permit, grant.fence()});
@@ -119,23 +120,35 @@ class Life {
         request.timeout = 20s;
     }
     request.claims = some_claims();
-    if (options_.permits > 0 && random_.below(2) == 0)
-      request.permits = 1 + static_cast<std::uint32_t>(random_.below(options_.permits));
+    const auto& things = options_.things;
+    if (things.permits > 0 && random_.below(2) == 0)
+      request.permits = 1 + static_cast<std::uint32_t>(random_.below(things.permits));
+    const auto group = static_cast<std::uint32_t>(random_.below(std::max(1U, things.groups)));
     if (random_.below(10) == 0) request.ttl = std::chrono::milliseconds(1 + random_.below(30));
-    const bool keep = hold(some_lock(), request, stop.get_token());
+    const bool keep = hold(some_lock(), group, request, stop.get_token());
     if (!keep) client_.reset();
   }
 
   tl::expected<Grant, Error> acquire(const std::string& name, const Request& request,
                                      const std::stop_token& stop) {
-    if (!options_.resources.empty())
+    const auto& things = options_.things;
+    if (!options_.things.resources.empty())
       return Reservation(*client_, request.claims, name).acquire(request, stop);
-    if (options_.permits == 0) return client_->acquire(name, request, stop);
-    return Semaphore(*client_, name, options_.permits).acquire(request, stop);
+    if (things.groups > 0) return Room(*client_, name).acquire(request, stop);
+    if (things.elections) {
+      const auto value = std::to_string(options_.number);
+      return Election(*client_, name).campaign(value, request, stop);
+    }
+    if (things.permits == 0) return client_->acquire(name, request, stop);
+    return Semaphore(*client_, name, things.permits).acquire(request, stop);
   }
 
   // False: the session is to be ended abruptly.
-  bool hold(std::uint32_t lock, const Request& request, const std::stop_token& stop) {
+  bool hold(std::uint32_t lock, std::uint32_t group, Request request, const std::stop_token& stop) {
+    if (options_.things.groups > 0) {
+      request.group = std::to_string(group);
+      request.of = capacity_of(lock, group);
+    }
     const auto asked = now_ns();
     const auto node = records_.node.load();
     records_.wanted = lock;
@@ -157,6 +170,8 @@ class Life {
     for (std::size_t i = 0; i < units.size(); ++i) {
       records[i] = {.client = options_.number,
                     .lock = lock,
+                    .group = group,
+                    .capacity = request.of,
                     .permit = units[i].number,
                     .fence = units[i].fence,
                     .asked = asked,
@@ -238,23 +253,26 @@ class Life {
   bool last_round() {
     for (std::uint32_t lock = 0; lock < options_.locks; ++lock) {
       const bool mine = lock < options_.hot_locks || lock % options_.parts == options_.part;
-      if (!mine) continue;
-      const auto deadline = now_ns() + ns(options_.last_patience);
-      const auto before = grants_;
-      while (grants_ == before && now_ns() < deadline) {
-        if (!connected()) continue;
-        // All permits, all resources: none has got lost.
-        Request all{.timeout = options_.last_patience, .permits = std::max(1U, options_.permits)};
-        all.claims = all_claims();
-        if (!hold(lock, all, {})) client_.reset();
-      }
-      if (grants_ == before) {
-        std::snprintf(records_.last_error, sizeof records_.last_error,
-                      "lock %u was not granted in the last round", lock);
-        return false;
-      }
+      for (std::uint32_t group = 0; mine && group < std::max(1U, options_.things.groups); ++group)
+        if (!be_served(lock, group)) return false;
     }
     return true;
+  }
+  bool be_served(std::uint32_t lock, std::uint32_t group) {
+    const auto deadline = now_ns() + ns(options_.last_patience);
+    const auto before = grants_;
+    while (grants_ == before && now_ns() < deadline) {
+      if (!connected()) continue;
+      // All permits, all resources: none has got lost.
+      Request all{.timeout = options_.last_patience,
+                  .permits = std::max(1U, options_.things.permits)};
+      all.claims = all_claims();
+      if (!hold(lock, group, all, {})) client_.reset();
+    }
+    if (grants_ > before) return true;
+    std::snprintf(records_.last_error, sizeof records_.last_error,
+                  "lock %u was not granted in the last round", lock);
+    return false;
   }
 
   Board& board_;

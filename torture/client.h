@@ -3,9 +3,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <vector>
 
 #include "records.h"
+#include "things.h"
 
 namespace turno::torture {
 
@@ -13,8 +13,7 @@ struct ClientOptions {
   std::uint32_t number = 0;
   std::uint64_t seed = 1;
   std::uint32_t locks = 200, hot_locks = 3;  // half of the requests are for the hot ones
-  std::uint32_t permits = 0;                 // they are semaphores with so many; 0: locks
-  std::vector<std::uint32_t> resources{};    // or stores with so many of each type; none: locks
+  Things things{};                           // that they are
   // One in so many holds is a long one.
   std::uint32_t long_holds = 20;
   std::chrono::microseconds longest_hold{2000}, longest_long_hold{60'000};

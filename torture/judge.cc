@@ -14,7 +14,8 @@ std::string described(const Hold& hold, const Fate& fate) {
     return time == never ? "" : ", " + std::string(what) + " " + std::to_string(time);
   };
   return "client " + std::to_string(hold.client) + " at node " + std::to_string(hold.node) +
-         " (fence " + std::to_string(hold.fence >> Fence::count_bits) + ":" +
+         (hold.group == 0 ? "" : " in group " + std::to_string(hold.group)) + " (fence " +
+         std::to_string(hold.fence >> Fence::count_bits) + ":" +
          std::to_string(hold.fence & ((std::uint64_t{1} << Fence::count_bits) - 1)) + ", " +
          std::to_string(hold.granted) + " to " + std::to_string(hold.ended) + " ns" +
          moment("expires", hold.expires) + moment("node killed", fate.killed) +
@@ -61,11 +62,16 @@ class Judge {
     auto& holds = story_.holds;
     // Who hears of its grant when that is over does not use it.
     std::erase_if(holds, [&](const Hold& hold) { return hold.granted >= promised(hold); });
-    std::ranges::sort(
-        holds, {}, [](const Hold& hold) { return std::tie(hold.lock, hold.permit, hold.granted); });
-    judge_exclusion();
+    if (!story_.rooms) {
+      std::ranges::sort(holds, {}, [](const Hold& hold) {
+        return std::tie(hold.lock, hold.permit, hold.granted);
+      });
+      judge_exclusion();
+    }
     std::ranges::sort(holds, {},
                       [](const Hold& hold) { return std::tie(hold.lock, hold.granted); });
+    if (story_.rooms) judge_rooms();
+    if (!story_.rooms && story_.permits == 1) measure_successions();
     judge_waits();
     return std::move(verdict_);
   }
@@ -77,8 +83,9 @@ class Judge {
   }
   // So long nobody else may have it.
   [[nodiscard]] std::int64_t promised(const Hold& hold) const {
-    const auto killed = fate(hold).killed;
-    return std::min(hold.expires, killed == never ? never : killed + story_.lock_delay);
+    const auto [killed, left] = fate(hold);
+    const auto gone = story_.move ? killed : std::min(killed, left);
+    return std::min(hold.expires, gone == never ? never : gone + story_.lock_delay);
   }
 
   void judge_exclusion() {
@@ -112,6 +119,47 @@ class Judge {
     complain(hold, told(before) + " and " + told(hold) + " held it at once");
   }
 
+  // Visits of all rooms, in the order in which they began.
+  void judge_rooms() {
+    std::vector<const Hold*> inside;  // of the room, and when they leave is known
+    const Hold* last = nullptr;
+    for (const auto& visit : story_.holds) {
+      if (last == nullptr || last->lock != visit.lock) {
+        inside.clear();
+        last = nullptr;
+      }
+      std::erase_if(inside, [&](const Hold* other) { return until(*other) <= visit.granted; });
+      judge_company(inside, visit);
+      if (last != nullptr) judge_fences(*last, visit);
+      if (visit.ended != 0) inside.push_back(&visit);
+      verdict_.most_together = std::max<std::uint64_t>(verdict_.most_together, inside.size());
+      last = &visit;
+    }
+  }
+  void judge_company(const std::vector<const Hold*>& inside, const Hold& visit) {
+    std::uint32_t company = 0;
+    for (const auto* other : inside) {
+      if (other->group != visit.group) {
+        judge_overlap(*other, visit);
+        continue;
+      }
+      ++company;
+      if (visit.capacity != 1 && other->fence != visit.fence)
+        complain(visit,
+                 told(*other) + " and " + told(visit) + " were together and had different fences");
+    }
+    if (visit.capacity != 0 && company >= visit.capacity)
+      complain(visit, "more than " + std::to_string(visit.capacity) + " of group " +
+                          std::to_string(visit.group) + " were inside with " + told(visit));
+  }
+  void judge_fences(const Hold& before, const Hold& visit) {
+    const bool another = before.group != visit.group;
+    if (another) ++verdict_.hand_overs;
+    const bool grows = another || visit.capacity == 1;
+    if (visit.fence < before.fence || (grows && visit.fence == before.fence))
+      complain(visit, "the fence went back from " + told(before) + " to " + told(visit));
+  }
+
   // Its client moved to another node when its own was told to leave; nobody notes to which. If one
   // was killed since, it may have been that one, and the lock delay was all that it had.
   [[nodiscard]] bool may_have_died_with(const Hold& hold, std::int64_t granted_next) const {
@@ -120,6 +168,22 @@ class Judge {
              return other.killed != never && other.killed >= left &&
                     other.killed + story_.lock_delay <= granted_next;
            });
+  }
+
+  // How long they may take, patience says: whoever succeeds has waited.
+  void measure_successions() {
+    const auto& holds = story_.holds;
+    for (auto hold = holds.begin(); hold != holds.end(); ++hold) {
+      const auto killed = fate(*hold).killed;
+      if (killed == never || hold->granted >= killed || (hold->ended != 0 && hold->ended < killed))
+        continue;
+      const auto next = std::find_if(hold, holds.end(), [&](const Hold& other) {
+        return other.lock != hold->lock || other.granted > killed;
+      });
+      if (next == holds.end() || next->lock != hold->lock || next->asked >= killed) continue;
+      ++verdict_.successions;
+      verdict_.longest_succession = std::max(verdict_.longest_succession, next->granted - killed);
+    }
   }
 
   void judge_waits() {

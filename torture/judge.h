@@ -7,6 +7,9 @@
 //   - Fences of a lock only grow.
 //   - Of a semaphore the same holds for each permit, of a store for each instance of each type, and
 //     there are no others than it has: so there are never more inside than may be.
+//   - Of a room: users of one group only, never more than its capacity, and with one fence while
+//   they
+//     are together; that of a later group is larger, and in a group of one each has a larger one.
 //   - Patience: nobody that lives waits for long, not counted what the torture excuses.
 //   - Fairness: nobody that lives is overtaken very often while it waits.
 #pragma once
@@ -27,7 +30,9 @@ inline constexpr std::uint32_t no_client = std::numeric_limits<std::uint32_t>::m
 // did.
 struct Hold {
   std::uint32_t client = 0;
-  std::uint32_t lock = 0;    // or the semaphore
+  std::uint32_t lock = 0;  // or the semaphore
+  std::uint32_t group = 0,
+                capacity = 0;  // of a room: with which, how many of it (0: all) may be inside
   std::uint32_t permit = 0;  // of a semaphore; of a store the instance, numbered through all types
   std::uint64_t fence = 0;
   std::int64_t asked = 0, granted = 0;
@@ -62,6 +67,10 @@ struct Story {
   std::vector<Fate> nodes;  // by Hold::node; those that are not here live
   std::vector<Stop> stops;
   std::uint32_t permits = 1;  // that each semaphore has; a lock is one permit
+  bool rooms = false;
+  // Clients take what they have along when their node leaves. Otherwise it is kept for them until
+  // the lock delay is over.
+  bool move = true;
   // For so long after its node was killed, a client's lock is kept for it.
   std::int64_t lock_delay = 0;
   // Of a wait, not counted the time in which anybody was stopped, or a lock delay went on.
@@ -74,7 +83,12 @@ struct Story {
 struct Verdict {
   std::vector<std::string> violations;
   std::uint64_t holds = 0;
-  std::uint64_t hand_overs = 0;      // between different clients
+  std::uint64_t hand_overs = 0;  // between different clients, or groups
+  // Of locks that were held through a node when it was killed, and waited for: until the next had
+  // them.
+  std::uint64_t successions = 0;
+  std::int64_t longest_succession = 0;
+  std::uint64_t most_together = 0;   // inside a room at once
   std::int64_t longest_wait = 0;     // with what is excused
   std::int64_t longest_counted = 0;  // without
   std::uint64_t most_overtakings = 0;

@@ -62,6 +62,74 @@ TEST(Judge, SeesAPermitThatTwoHaveOrThatThereIsNot) {
                    "there is no permit 2"));
 }
 
+// ---- rooms
+
+Verdict judge_rooms(std::vector<Hold> visits) {
+  return judge({.holds = std::move(visits), .rooms = true, .move = false});
+}
+
+TEST(JudgeOfRooms, AcceptsThatManyOfOneGroupAreTogether) {
+  const auto verdict =
+      judge_rooms({{.client = 0, .group = 1, .fence = 5, .granted = 10, .ended = 50},
+                   {.client = 1, .group = 1, .fence = 5, .granted = 20, .ended = 30},
+                   {.client = 2, .group = 1, .fence = 5, .granted = 40, .ended = 60},
+                   {.client = 1, .group = 2, .fence = 6, .granted = 60, .ended = 70},
+                   {.client = 3, .lock = 1, .group = 7, .fence = 1, .granted = 15, .ended = 90}});
+  EXPECT_TRUE(verdict.violations.empty());
+  EXPECT_EQ(verdict.hand_overs, 1U);
+  EXPECT_EQ(verdict.most_together, 2U);
+}
+
+TEST(JudgeOfRooms, SeesTwoGroupsAtOnce) {
+  EXPECT_TRUE(says(judge_rooms({{.client = 0, .group = 1, .fence = 5, .granted = 10, .ended = 50},
+                                {.client = 1, .group = 1, .fence = 5, .granted = 20, .ended = 30},
+                                {.client = 2, .group = 2, .fence = 6, .granted = 40, .ended = 60}}),
+                   "at once"));
+}
+
+TEST(JudgeOfRooms, SeesMoreThanMayBeInside) {
+  const std::vector<Hold> two = {
+      {.client = 0, .group = 1, .capacity = 2, .fence = 5, .granted = 10, .ended = 50},
+      {.client = 1, .group = 1, .capacity = 2, .fence = 5, .granted = 20, .ended = 60}};
+  EXPECT_TRUE(judge_rooms(two).violations.empty());
+  auto three = two;
+  three.push_back({.client = 2, .group = 1, .capacity = 2, .fence = 5, .granted = 49, .ended = 70});
+  EXPECT_TRUE(says(judge_rooms(three), "more than 2"));
+  three.back().granted = 50;
+  EXPECT_TRUE(judge_rooms(three).violations.empty());
+}
+
+TEST(JudgeOfRooms, SeesFencesThatAreNotAsPromised) {
+  const Hold first = {.client = 0, .group = 1, .fence = 5, .granted = 10, .ended = 20};
+  Hold next = {.client = 1, .group = 1, .fence = 5, .granted = 20, .ended = 30};
+  EXPECT_TRUE(judge_rooms({first, next}).violations.empty()) << "one visit of a group";
+  next.group = 2;
+  EXPECT_TRUE(says(judge_rooms({first, next}), "went back")) << "another group";
+  next.group = 1;
+  next.capacity = 1;
+  EXPECT_TRUE(says(judge_rooms({first, next}), "went back")) << "each has its own";
+  next.capacity = 0;
+  next.fence = 4;
+  EXPECT_TRUE(says(judge_rooms({first, next}), "went back"));
+  next.fence = 6;
+  EXPECT_TRUE(judge_rooms({first, next}).violations.empty());
+  next.granted = 19;
+  EXPECT_TRUE(says(judge_rooms({first, next}), "different fences")) << "they were together";
+}
+
+TEST(JudgeOfRooms, WhoDoesNotMoveHasTheLockDelayWhenItsNodeLeaves) {
+  Story story{
+      .holds = {{.client = 0, .group = 1, .fence = 1, .granted = 10, .ended = 90},
+                {.client = 1, .group = 2, .fence = 2, .granted = 30, .ended = 60, .node = 1}},
+      .nodes = {{.told_to_leave = 20}, {}},
+      .rooms = true,
+      .move = false,
+      .lock_delay = 10};
+  EXPECT_TRUE(judge(story).violations.empty());
+  story.holds[1].granted = 29;
+  EXPECT_TRUE(says(judge(story), "at once"));
+}
+
 // While a run goes on.
 TEST(Judge, DoesNotGuessTheEndOfAHold) {
   EXPECT_TRUE(judge_holds({{.client = 0, .fence = 1, .granted = 10, .ended = 0},
@@ -104,6 +172,22 @@ TEST(Judge, AGrantThatIsReadAfterTheDelayIsNone) {
                      .nodes = {{.killed = 20}, {}},
                      .lock_delay = 100})
                   .violations.empty());
+}
+
+TEST(Judge, MeasuresHowSoonSomebodySucceedsTheDead) {
+  const Hold held{.client = 0, .fence = 1, .granted = 10, .ended = 25, .node = 0};
+  const Hold next{.client = 1, .fence = 2, .asked = 15, .granted = 130, .ended = 140, .node = 1};
+  const auto measure = [](const Hold& first, const Hold& second) {
+    return judge({.holds = {first, second}, .nodes = {{.killed = 20}, {}}, .lock_delay = 100});
+  };
+  EXPECT_EQ(measure(held, next).successions, 1U);
+  EXPECT_EQ(measure(held, next).longest_succession, 110);
+  auto late = next;
+  late.asked = 21;
+  EXPECT_EQ(measure(held, late).successions, 0U) << "nobody waited when it died";
+  auto given_back = held;
+  given_back.ended = 19;
+  EXPECT_EQ(measure(given_back, next).successions, 0U);
 }
 
 // ---- leaves in good order

@@ -20,12 +20,18 @@
 namespace turno::torture {
 namespace {
 
+std::string describe(const Options& options) {
+  const auto& things = options.things;
+  if (!things.resources.empty())
+    return fmt::format("stores of {} resources by {}", fmt::join(things.resources, " and "),
+                       options.node.allocator);
+  if (things.groups > 0) return fmt::format("rooms of {} groups", things.groups);
+  if (things.permits > 0) return fmt::format("semaphores of {} permits", things.permits);
+  return (things.elections ? "elections by " : "") + options.node.algorithm;
+}
+
 int tell(const Report& report, const Options& options) {
-  const auto what = !options.resources.empty()
-                        ? fmt::format("stores of {} resources by {}",
-                                      fmt::join(options.resources, " and "), options.node.allocator)
-                    : options.permits > 0 ? fmt::format("semaphores of {} permits", options.permits)
-                                          : options.node.algorithm;
+  const auto what = describe(options);
   fmt::print("{}: {}\n", what, report.summary);
   if (!report.misplayed.empty()) {
     fmt::print(stderr, "it could not be played: {}\n", report.misplayed);
@@ -124,11 +130,14 @@ int run(int argc, char** argv) {
   app.add_option("--nodes", options.nodes)->capture_default_str();
   app.add_option("--clients", options.clients)->capture_default_str();
   app.add_option("--locks", options.locks)->capture_default_str();
-  app.add_option("--permits", options.permits,
+  app.add_option("--permits", options.things.permits,
                  "They are semaphores, and each has so many permits (default: locks)");
-  app.add_option("--resources", options.resources,
+  app.add_option("--resources", options.things.resources,
                  "They are stores, with so many instances of each type: 3,2 (default: locks)")
       ->delimiter(',');
+  app.add_option("--groups", options.things.groups,
+                 "They are rooms, entered with one of so many groups (default: locks)");
+  app.add_flag("--elections", options.things.elections, "They are elections");
   app.add_option("--allocator", options.node.allocator, "The algorithm of stores")
       ->capture_default_str();
   auto* seconds = app.add_option("--seconds", options.seconds)->capture_default_str();

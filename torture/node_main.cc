@@ -14,6 +14,7 @@
 #include "node/server.h"
 #include "table/engine.h"
 #include "wrong_locks.h"
+#include "wrong_rooms.h"
 
 namespace {
 
@@ -71,6 +72,20 @@ bool depart_semaphores(std::string_view name, turno::node::Settings& settings) {
   return found != all.end();
 }
 
+// The same of the algorithm of rooms.
+bool depart_rooms(std::string_view name, turno::node::Settings& settings) {
+  const auto* wrong = turno::torture::wrong_room(name);
+  if (wrong != nullptr) settings.make_room_engine = wrong->make;
+  return wrong != nullptr;
+}
+
+// The same of the algorithm of reservations.
+bool depart_stores(std::string_view name, turno::node::Settings& settings) {
+  const auto* wrong = turno::torture::wrong_store(settings.allocator, name);
+  if (wrong != nullptr) settings.make_store_engine = wrong->make;
+  return wrong != nullptr;
+}
+
 // "n2:400:150": frames to n2 take 400 ms, and arrive 150 ms after each other. False: it is not so.
 bool slow_down(const std::string& line, turno::node::Settings& settings) {
   std::istringstream in(line);
@@ -87,11 +102,19 @@ bool slow_down(const std::string& line, turno::node::Settings& settings) {
 
 int main(int argc, char** argv) {
   turno::node::Settings settings;
-  std::string log_level = "warning", without, departure, semaphore_departure;
+  std::string log_level = "warning", without;
+  struct {
+    const char *of, *option;
+    bool (*depart)(std::string_view name, turno::node::Settings& settings);
+    std::string name = {};
+  } departures[] = {{"the algorithm", "--departure", depart},
+                    {"semaphores", "--semaphore-departure", depart_semaphores},
+                    {"rooms", "--room-departure", depart_rooms},
+                    {"reservations", "--store-departure", depart_stores}};
   std::string deadlock = "detect", missing_rule;
   std::vector<std::string> lines;
   std::uint64_t lock_delay = 500, idle = 200;
-  bool not_eager = false;
+  bool not_eager = false, news_in_any_order = false;
   CLI::App app("One node");
   auto* node = app.add_subcommand("node");
   node->add_option("--dir", settings.directory)->required();
@@ -102,13 +125,14 @@ int main(int argc, char** argv) {
   node->add_option("--idle", idle)->transform(milliseconds);
   node->add_option("--log-level", log_level);
   node->add_option("--without", without, "A rule of recovery that is left out");
-  node->add_option("--departure", departure, "A wrong version of the algorithm");
-  node->add_option("--semaphore-departure", semaphore_departure,
-                   "A wrong version of the algorithm of semaphores");
+  for (auto& each : departures)
+    node->add_option(each.option, each.name, std::string("A wrong version of ") + each.of);
   node->add_option("--line", lines, "NAME:LATENCY:SPACING of frames to a peer, ms");
   node->add_option("--deadlock", deadlock, "What is done about deadlocks");
   node->add_option("--missing-rule", missing_rule,
                    "A rule of finding deadlocks that is left out: confirmation");
+  node->add_flag("--news-in-any-order", news_in_any_order,
+                 "Observers of elections are told old news, too");
   node->add_flag("--not-eager", not_eager, "It does not ask ahead for users that come back");
   CLI11_PARSE(app, argc, argv);
   settings.lock_delay = std::chrono::milliseconds(lock_delay);
@@ -118,12 +142,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "there is no rule '{}'\n", without);
     return 64;
   }
-  if (!departure.empty() && !depart(departure, settings)) {
-    fmt::print(stderr, "{} has no wrong version '{}'\n", settings.algorithm, departure);
-    return 64;
-  }
-  if (!semaphore_departure.empty() && !depart_semaphores(semaphore_departure, settings)) {
-    fmt::print(stderr, "semaphores have no wrong version '{}'\n", semaphore_departure);
+  for (const auto& each : departures) {
+    if (each.name.empty() || each.depart(each.name, settings)) continue;
+    fmt::print(stderr, "there is no wrong version '{}' of {}\n", each.name, each.of);
     return 64;
   }
   for (const auto& line : lines) {
@@ -139,6 +160,7 @@ int main(int argc, char** argv) {
   settings.declarations.declare_deadlocks(*policy);
   if (!missing_rule.empty()) settings.missing_rule = turno::cluster::Tangle::Without::confirmation;
   settings.rules.eager = !not_eager;
+  settings.news_in_order = !news_in_any_order;
   turno::log::set_level(*turno::log::level_named(log_level));
   turno::log::set_origin(settings.name);
   sigset_t set;

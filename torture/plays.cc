@@ -99,6 +99,23 @@ void dead_holder(Scene& scene) {
   scene.finish();
 }
 
+// One leads and resigns, and its news come to another node when the next one leads.
+constexpr auto news_time = 500ms;
+void late_news(Scene& scene) {
+  scene.observe();
+  scene.pass(a_moment);
+  const auto began = now_ns();
+  scene.ask(1);
+  scene.wait_for(1);
+  scene.leave(1);
+  scene.ask(0);
+  scene.wait_for(0);
+  scene.pass(a_moment);
+  scene.in_time(began, news_time - a_moment);
+  scene.pass(news_time + a_moment);
+  scene.finish();
+}
+
 // ---- users
 
 void first_use(Scene& scene) {
@@ -242,8 +259,24 @@ const std::vector<Play>& all() {
       {"dead-holder", "nxr-bh", {.lock_delay = long_delay, .patience = 2500ms}, dead_holder},
       {"dead-permit",
        "nxr-bh",
-       {.lock_delay = long_delay, .semaphore = true, .patience = 2500ms},
+       {.lock_delay = long_delay, .kind = Scenery::Kind::permit, .patience = 2500ms},
        dead_holder},
+      {"dead-visitor",
+       "nxr-bh",
+       {.lock_delay = long_delay, .kind = Scenery::Kind::room, .patience = 2500ms},
+       dead_holder},
+      {"dead-leader",
+       "nxr-bh",
+       {.lock_delay = long_delay, .kind = Scenery::Kind::election, .patience = 2500ms},
+       dead_holder},
+      {"slow-visitor",
+       "nxr-bh",
+       {.lines = {line(1, 0, 700ms)}, .kind = Scenery::Kind::room, .patience = 2s},
+       slow_report},
+      {"late-news",
+       "nxr-bh",
+       {.lines = {line(1, 2, news_time)}, .kind = Scenery::Kind::election},
+       late_news},
       {"first-use", "ricart-agrawala", {}, first_use},
       {"given-up", "nxr-bh", {}, given_up},
       {"overtaken-try",

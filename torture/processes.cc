@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/random.h"
@@ -70,9 +71,14 @@ Process start_node(const NodeOptions& options, const std::string& name) {
       "--idle",       std::to_string(options.idle.count()) + "ms",
       "--log-level",  options.log_level};
   if (!options.without.empty()) words.insert(words.end(), {"--without", options.without});
-  if (!options.departure.empty()) words.insert(words.end(), {"--departure", options.departure});
-  if (!options.semaphore_departure.empty())
-    words.insert(words.end(), {"--semaphore-departure", options.semaphore_departure});
+  const std::pair<const char*, const std::string*> departures[] = {
+      {"--departure", &options.departure},
+      {"--semaphore-departure", &options.semaphore_departure},
+      {"--room-departure", &options.room_departure},
+      {"--store-departure", &options.store_departure}};
+  for (const auto& [option, rule] : departures)
+    if (!rule->empty()) words.insert(words.end(), {option, *rule});
+  if (!options.news_in_order) words.emplace_back("--news-in-any-order");
   if (!options.eager) words.emplace_back("--not-eager");
   if (!options.deadlock.empty()) words.insert(words.end(), {"--deadlock", options.deadlock});
   if (!options.missing_rule.empty())

@@ -46,8 +46,11 @@ struct NodeOptions {
   std::chrono::milliseconds idle{200};
   std::string log_level = "warning";
   // These are of torture-node alone.
-  std::string without, departure, semaphore_departure;  // a canary; empty: none
-  std::vector<Line> lines;                              // that are not as fast as they can be
+  std::string without;  // a rule, for a canary; empty: none
+  // Wrong versions: of locks and elections, and so on.
+  std::string departure, semaphore_departure, room_departure, store_departure;
+  bool news_in_order = true;  // of leaders
+  std::vector<Line> lines;    // that are not as fast as they can be
   bool eager = true;
   std::string deadlock, missing_rule;  // the policy; a rule of finding deadlocks that is left out
 };

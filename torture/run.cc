@@ -3,12 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <thread>
 
 #include "cluster.h"
 #include "core/random.h"
 #include "judge.h"
+#include "observers.h"
 
 namespace turno::torture {
 
@@ -20,12 +21,15 @@ using std::chrono::milliseconds;
 // A member takes a turn for up to 16 of its users, and a change of the view may put a waiter behind
 // all others again.
 constexpr std::uint64_t most_overtakings = 2000;
+constexpr std::uint32_t hot_locks = 3;
 constexpr std::size_t fewest_nodes = 3, most_nodes = 7;
 
 class Run {
  public:
   explicit Run(const Options& options)
-      : options_(options), random_(options.seed), cluster_(options.node, board_, options.slack) {}
+      : options_(options), random_(options.seed), cluster_(options.node, board_, options.slack) {
+    if (options.things.elections) observers_.emplace(cluster_, hot_elections());
+  }
   ~Run() {
     for (auto& client : clients_)
       if (!client.process.ended) kill(client.process);
@@ -55,14 +59,21 @@ class Run {
   // Served again within two seconds, and the lock delay of a crash.
   [[nodiscard]] milliseconds longest_wait() const { return options_.scaled(2s); }
 
+  [[nodiscard]] std::vector<std::string> hot_elections() const {
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < std::min(options_.locks, hot_locks); ++i)
+      names.push_back("torture-" + std::to_string(i));
+    return names;
+  }
+
   // Every client process writes to records of its own.
   void start_client_of(std::uint32_t part) {
     if (next_client_ == Board::most_clients) return;
     const ClientOptions options{.number = next_client_++,
                                 .seed = random_.below(1'000'000),
                                 .locks = options_.locks,
-                                .permits = options_.permits,
-                                .resources = options_.resources,
+                                .hot_locks = hot_locks,
+                                .things = options_.things,
                                 .part = part,
                                 .parts = options_.clients,
                                 .last_patience = longest_wait() + options_.node.lock_delay};
@@ -89,11 +100,13 @@ class Run {
   void tick() {
     std::this_thread::sleep_for(2ms);
     cluster_.tick();
+    if (observers_) observers_->tick();
     for (auto& client : clients_)
       if (client.process.stopped != 0 && now_ns() >= client.process.resume_at) wake(client);
     if (options_.until_complaint && now_ns() >= next_look_) {
       next_look_ = now_ns() + 200'000'000;
-      over_ = !cluster_.complaints().empty() || !judge(story()).violations.empty();
+      over_ = !cluster_.complaints().empty() || !judge(story()).violations.empty() ||
+              !wrong_news().empty();
     }
   }
   void calm_down() {
@@ -192,13 +205,48 @@ class Run {
     std::size_t failed = 0;
     for (auto& client : clients_) {
       const auto left = std::chrono::nanoseconds(std::max<std::int64_t>(0, deadline - now_ns()));
-      const auto status = wait(client.process, std::chrono::duration_cast<milliseconds>(left) + 5s);
-      if (status == 0) continue;
+      if (end_of(client.process, std::chrono::duration_cast<milliseconds>(left) + 5s) == 0)
+        continue;
       ++failed;
       last_error_ = board_.clients[client.records].last_error;
     }
     if (failed > 0) complain(fmt::format("{} clients were not served: {}", failed, last_error_));
+    if (observers_ && failed == 0) lead_last();
     cluster_.end();
+  }
+  // Its exit status, while all others are looked after.
+  int end_of(Process& process, milliseconds patience) {
+    const auto end = now_ns() + std::chrono::nanoseconds(patience).count();
+    std::optional<int> status;
+    while (!(status = look(process)) && now_ns() < end) tick();
+    return status ? *status : wait(process, 0ms);
+  }
+  // When all have led, somebody else leads each election that is observed, and resigns.
+  void lead_last() {
+    const auto speaker = Speaker::connect(cluster_.socket(cluster_.living().front()));
+    if (!speaker) return complain("a node took no client");
+    std::uint32_t election = 0;
+    for (const auto& name : hot_elections()) {
+      speaker->say({"CAMPAIGN", name, "last"});
+      const auto term = speaker->hear(longest_wait());
+      if (!term || term->kind != wire::Reply::Kind::integer)
+        return complain("nobody could lead in the end");
+      const auto all_know = [&](bool leads) {
+        const auto end = now_ns() + std::chrono::nanoseconds(longest_wait()).count();
+        const auto known = [&] {
+          return observers_->all_know(election, static_cast<std::uint64_t>(term->integer), leads);
+        };
+        while (!known() && now_ns() < end) tick();
+        if (!known())
+          complain(fmt::format("lock {}: not all observers know {} of term {}", election,
+                               leads ? "the leader" : "the end", term->integer));
+      };
+      all_know(true);
+      speaker->say({"RESIGN", name});
+      if (!speaker->hear(longest_wait())) return complain("nobody could resign in the end");
+      all_know(false);
+      ++election;
+    }
   }
 
   // ---- what came of it
@@ -208,9 +256,9 @@ class Run {
     story.nodes = cluster_.fates();
     story.stops = cluster_.stops();
     story.stops.insert(story.stops.end(), client_stops_.begin(), client_stops_.end());
-    const auto& resources = options_.resources;
-    story.permits =
-        std::max({1U, options_.permits, std::accumulate(resources.begin(), resources.end(), 0U)});
+    story.permits = options_.things.units();
+    story.rooms = options_.things.groups > 0;
+    story.move = options_.things.move();
     story.lock_delay = std::chrono::nanoseconds(options_.node.lock_delay).count();
     story.longest_wait = std::chrono::nanoseconds(longest_wait()).count();
     story.most_overtakings = most_overtakings;
@@ -232,6 +280,10 @@ class Run {
     return story;
   }
 
+  std::vector<std::string> wrong_news() {
+    return observers_ ? judge_news(observers_->news(), story().holds) : std::vector<std::string>();
+  }
+
   Report conclude() {
     std::uint64_t timeouts = 0, cancelled = 0, lost = 0, renewed = 0, disconnected = 0, errors = 0;
     for (std::uint32_t i = 0; i < next_client_; ++i) {
@@ -246,6 +298,7 @@ class Run {
     }
     const auto verdict = judge(story());
     for (const auto& violation : verdict.violations) complain(violation);
+    for (const auto& wrong : wrong_news()) complain(wrong);
     for (const auto& complaint : cluster_.complaints()) complain(complaint);
     if (verdict.hand_overs == 0) complain("no lock ever changed hands");
     if (errors > 0) complain(fmt::format("{} errors, the last: {}", errors, last_error_));
@@ -260,6 +313,16 @@ class Run {
         static_cast<double>(verdict.longest_wait) / 1e9,
         static_cast<double>(verdict.longest_counted) / 1e9, verdict.most_overtakings,
         verdict.overlaps_at_leave, static_cast<double>(verdict.longest_at_leave) / 1e6);
+    if (options_.things.groups > 0)
+      report_.summary += fmt::format("; together at most {}", verdict.most_together);
+    if (options_.things.elections)
+      report_.summary +=
+          fmt::format("; {} successors of the dead, after at most {:.3f} s", verdict.successions,
+                      static_cast<double>(verdict.longest_succession) / 1e9);
+    if (observers_) report_.summary += fmt::format("; {} news", observers_->news().size());
+    if (options_.things.groups > 0 && verdict.most_together < 2)
+      complain("nobody was ever inside together with others");
+    if (observers_ && observers_->news().empty()) complain("no observer was told anything");
     return std::move(report_);
   }
 
@@ -270,6 +333,7 @@ class Run {
   const std::unique_ptr<Board, Board::Unmap> memory_ = Board::make();
   Board& board_ = *memory_;
   Cluster cluster_;
+  std::optional<Observers> observers_;
   std::vector<ClientProcess> clients_;
   std::vector<Stop> client_stops_;
   std::uint32_t next_client_ = 0;

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "processes.h"
+#include "things.h"
 
 namespace turno::torture {
 
 struct Options {
   NodeOptions node;
   std::uint32_t nodes = 5, clients = 15, locks = 200;
-  std::uint32_t permits = 0;               // they are semaphores with so many; 0: locks
-  std::vector<std::uint32_t> resources{};  // or stores with so many of each type; none: locks
+  Things things{};
   double seconds = 3;
   std::uint64_t seed = 1;
   bool faults = true;

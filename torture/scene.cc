@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <thread>
 
@@ -12,6 +13,7 @@ namespace turno::torture {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
+using Kind = Scenery::Kind;
 
 namespace {
 
@@ -68,8 +70,17 @@ void Scene::lose_clients(std::uint32_t node) {
 }
 
 void Scene::ask(std::uint32_t client) {
-  if (scenery_.semaphore) return lock(client, {"PERMIT", name_, "OF", "1", "ASYNC"});
-  lock(client, {"LOCK", name_, "ASYNC"});
+  const auto own = std::to_string(client);
+  switch (scenery_.kind) {
+    case Kind::lock:
+      return lock(client, {"LOCK", name_, "ASYNC"});
+    case Kind::permit:
+      return lock(client, {"PERMIT", name_, "OF", "1", "ASYNC"});
+    case Kind::room:
+      return lock(client, {"ENTER", name_, own, "ASYNC"});
+    case Kind::election:
+      return lock(client, {"CAMPAIGN", name_, own, "ASYNC"});
+  }
 }
 void Scene::attempt(std::uint32_t client) {
   lock(client, {"LOCK", name_, "TIMEOUT", "0", "ASYNC"});
@@ -92,8 +103,11 @@ void Scene::leave(std::uint32_t client) {
   auto& part = parts_[client];
   holds_[*part.hold].ended = now_ns();
   part.hold.reset();
-  command(client, {scenery_.semaphore ? "RELEASE" : "UNLOCK", name_});
+  constexpr std::array<std::string_view, 4> words = {"UNLOCK", "RELEASE", "LEAVE", "RESIGN"};
+  command(client, {words[static_cast<std::size_t>(scenery_.kind)], name_});
 }
+
+void Scene::observe() { observers_.emplace(cluster_, std::vector{name_}); }
 
 void Scene::wait_for(std::uint32_t client) {
   if (!until(options_.scaled(5s), [&] { return inside(client); }))
@@ -111,6 +125,7 @@ wire::Reply Scene::command(std::uint32_t client, std::initializer_list<std::stri
 }
 
 void Scene::pump() {
+  if (observers_) observers_->tick();
   for (std::uint32_t client = 0; client < parts_.size(); ++client) {
     if (!parts_[client].speaker) continue;
     while (const auto reply = parts_[client].speaker->hear(0ms)) note(client, *reply);
@@ -122,7 +137,8 @@ void Scene::note(std::uint32_t client, const wire::Reply& push) {
   if (push.kind != wire::Reply::Kind::push || push.elements.size() < 3) return;
   if (push.elements[0].text == "granted" && push.elements.size() == 4) {
     const auto* fence = &push.elements[3];
-    if (scenery_.semaphore) fence = &fence->elements.at(0).elements.at(1);  // of its one permit
+    if (scenery_.kind == Kind::permit)
+      fence = &fence->elements.at(0).elements.at(1);  // of its one permit
     part.hold = holds_.size();
     holds_.push_back({.client = client,
                       .fence = static_cast<std::uint64_t>(fence->integer),
@@ -224,6 +240,9 @@ Report Scene::conclude() {
       story.waits.push_back({client, 0, part.node, std::max(part.asked, since), now});
   const auto verdict = judge(std::move(story));
   Report report{.complaints = verdict.violations};
+  if (observers_)
+    for (auto& wrong : judge_news(observers_->news(), holds_))
+      report.complaints.push_back(std::move(wrong));
   if (report.complaints.empty()) cluster_.end();
   for (const auto& complaint : cluster_.complaints()) report.complaints.push_back(complaint);
   report.summary =

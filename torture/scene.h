@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cluster.h"
+#include "observers.h"
 #include "run.h"
 #include "speaker.h"
 
@@ -24,8 +25,10 @@ struct Scenery {
   std::vector<std::uint32_t> second_clients{};  // at these nodes; numbered after all first ones
   std::chrono::milliseconds idle{60'000};       // nothing that is stuck is mended by forgetting it
   std::chrono::milliseconds lock_delay{200};
-  bool semaphore = false;  // of one permit, instead of a lock
-  bool eager = true;       // members ask ahead for users that come back
+  // Instead of a lock: a semaphore of one permit; a room that each client enters with a group of
+  // its own; an election with an observer at the last node.
+  enum class Kind : std::uint8_t { lock, permit, room, election } kind = Kind::lock;
+  bool eager = true;  // members ask ahead for users that come back
   // How often others may go first, and how long those who wait may take when nobody is in their
   // way, beside what the lines take.
   std::uint64_t most_overtakings = std::numeric_limits<std::uint64_t>::max();
@@ -51,6 +54,7 @@ class Scene {
   void give_up(std::uint32_t client);
   void leave(std::uint32_t client);
   void wait_for(std::uint32_t client);  // until it is inside
+  void observe();                       // who leads, from now on at all nodes
   [[nodiscard]] bool inside(std::uint32_t client) const { return parts_[client].hold.has_value(); }
   [[nodiscard]] bool waits(std::uint32_t client) const { return parts_[client].asked != 0; }
 
@@ -93,6 +97,7 @@ class Scene {
   Cluster cluster_;
   std::vector<Part> parts_;  // by client
   std::string name_;         // of the lock
+  std::optional<Observers> observers_;
   std::vector<Hold> holds_;
   std::int64_t free_since_ = 0;  // nobody is in the way of those who wait
 };

@@ -6,21 +6,13 @@
 #include "protocols/mutex/permission/ricart_agrawala.h"
 #include "protocols/mutex/token/nxr_bh.h"
 #include "table/engine_of.h"
+#include "wrong.h"
 
 namespace turno::torture {
 
 using namespace protocols;
 
 namespace {
-
-template <class Self, class Right>
-struct Wrong : Right {
-  static Self resume(const Setup& setup, NodeId self, std::span<const Holding> holdings) {
-    Self node;
-    static_cast<Right&>(node) = Right::resume(setup, self, holdings);
-    return node;
-  }
-};
 
 // Who waits answers everybody, also those who came later.
 struct Courteous : Wrong<Courteous, RicartAgrawala> {

@@ -172,7 +172,7 @@ tl::expected<void, std::string> Daemon::join() {
                                   .idle_ms = settings_.idle.count()};
   if (!wanted.algorithm.empty() && settings_.make_engine(wanted.algorithm) == nullptr)
     return tl::unexpected("there is no lock algorithm '" + wanted.algorithm + "'");
-  if (!wanted.allocator.empty() && table::make_store_engine(wanted.allocator) == nullptr)
+  if (!wanted.allocator.empty() && settings_.make_store_engine(wanted.allocator) == nullptr)
     return tl::unexpected("there is no algorithm of reservations '" + wanted.allocator + "'");
   const auto view = registry_.join(self_, wanted);
   if (!view) return tl::unexpected(view.error().message);
@@ -181,7 +181,7 @@ tl::expected<void, std::string> Daemon::join() {
   if (engine == nullptr)
     return tl::unexpected("the cluster uses the algorithm '" + view->algorithm +
                           "', which this node does not have");
-  auto store_engine = table::make_store_engine(view->allocator);
+  auto store_engine = settings_.make_store_engine(view->allocator);
   if (store_engine == nullptr)
     return tl::unexpected("the cluster reserves by the algorithm '" + view->allocator +
                           "', which this node does not have");
@@ -206,7 +206,7 @@ tl::expected<void, std::string> Daemon::join() {
       lost_, [this](Clock::time_point at) { wake(at); }, self_.id,
       [this](const Leadership& change) { change_leader(change); });
   rooms_ = std::make_unique<PoolTable>(
-      table::make_room_engine(), PoolTable::Options{.rules = settings_.rules}, lost_,
+      settings_.make_room_engine(), PoolTable::Options{.rules = settings_.rules}, lost_,
       [this](Clock::time_point at) { wake(at); }, table::Thing::room);
   stores_ = std::make_unique<PoolTable>(
       std::move(store_engine), PoolTable::Options{.rules = settings_.rules}, lost_,

@@ -56,6 +56,10 @@ struct Settings {
   std::uint8_t departure = 0, semaphore_departure = 0;  // of locks, of semaphores
   std::unique_ptr<table::LockEngine> (*make_engine)(std::string_view algorithm) =
       table::make_engine;
+  std::unique_ptr<table::PoolEngine> (*make_room_engine)() = table::make_room_engine;
+  std::unique_ptr<table::PoolEngine> (*make_store_engine)(std::string_view algorithm) =
+      table::make_store_engine;
+  bool news_in_order = true;  // of leaders: observers are not told what is older than what is known
 };
 
 inline constexpr std::string_view default_algorithm = "nxr-bh";

@@ -40,7 +40,7 @@ bool Daemon::receive_leader(NodeId from, const wire::Frame& frame) {
   const auto news = table::decode_leadership(body);
   // Where a leader has moved to may be gone since.
   if (!news || view_.find(news->member) == nullptr) return news.has_value();
-  if (leaders_.hear(*news)) tell_observers(*news);
+  if (leaders_.hear(*news) || !settings_.news_in_order) tell_observers(*news);
   return true;
 }
 

@@ -1,9 +1,9 @@
 // The engines of semaphores and of rooms.
 #include "cluster/pool.h"
-#include "cluster/room.h"
 #include "protocols/group/quorum_group.h"
 #include "protocols/kmutex/k_out_of_m.h"
 #include "table/pools/crowd_engine.h"
+#include "table/pools/room_engine.h"
 
 namespace turno::table {
 
@@ -24,27 +24,6 @@ class PoolEngineOf final : public CrowdEngineOf<P, cluster::Pool<P>> {
   }
   [[nodiscard]] std::uint32_t most(const Entry& entry, std::string_view) const override {
     return Common::of(entry).permits;
-  }
-};
-
-template <Protocol P>
-class RoomEngineOf final : public CrowdEngineOf<P, cluster::Room<P>> {
-  using Common = typename CrowdEngineOf<P, cluster::Room<P>>::Common;
-
-  [[nodiscard]] std::vector<cluster::UserId> line(const Entry& entry) const override {
-    std::vector<cluster::UserId> users;
-    for (const auto& wish : Common::of(entry).line) users.push_back(wish.user);
-    return users;
-  }
-  [[nodiscard]] std::optional<PoolEngine::Kept> kept(const Entry& entry) const override {
-    for (const auto& guest : Common::of(entry).guests)
-      if (guest.user == cluster::the_dead) return PoolEngine::Kept{};
-    return {};
-  }
-  [[nodiscard]] std::uint32_t most(const Entry& entry, std::string_view group) const override {
-    for (const auto& known : Common::of(entry).terms.groups)
-      if (known.name == group) return known.capacity;
-    return 0;
   }
 };
 
