@@ -80,13 +80,11 @@ TEST_F(Aborting, TheYoungestOfTwoGetsAnErrorAndKeepsWhatItHas) {
   auto bert = caller(1);
   anna.lock("disk");
   const auto tape = bert.lock("tape");
-  const auto began = std::chrono::steady_clock::now();
   bert.send("LOCK disk");
   anna.send("LOCK tape");
   EXPECT_THAT(bert.read_text(),
               AllOf(StartsWith("-DEADLOCK"), HasSubstr("has lock 'disk'"),
                     HasSubstr("waits for lock 'tape'"), HasSubstr("at n1"), HasSubstr("at n2")));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
   EXPECT_TRUE(anna.is_silent()) << "it waits as before";
   EXPECT_EQ(bert.ask("RENEW tape 60000 " + std::to_string(tape)), "1");
   EXPECT_EQ(bert.ask("UNLOCK tape"), "1");
