@@ -117,14 +117,34 @@ class Storm {
     ++disturbances_;
   }
 
+  // Of whatever kind it is, one command at a time runs under it.
+  [[nodiscard]] std::vector<std::string> words_of_wrapper(std::uint64_t number_of_lock,
+                                                          const std::string& lock,
+                                                          const std::string& number) const {
+    switch (commands_.all_kinds ? number_of_lock % 5 : 0) {
+      case 1:
+        return {commands_.turno, "semaphore", lock, "--permits", "1"};
+      case 2:
+        return {commands_.turno, "room", lock, "--group", number};
+      case 3:
+        return {commands_.turno, "reserve", "it:1/1", "--store", lock};
+      case 4:
+        return {commands_.turno, "elect", lock, "--value", number};
+      default:
+        return {commands_.turno, "lock", lock};
+    }
+  }
+
   Wrapper start() {
-    const auto lock = "lock-" + std::to_string(random_.below(commands_.locks));
+    const auto number_of_lock = random_.below(commands_.locks);
+    const auto lock = "lock-" + std::to_string(number_of_lock);
     const auto time = std::to_string(20 + random_.below(400));
     const std::string kind = kinds[random_.below(kinds.size())];
     const auto number = std::to_string(++started_);
     std::vector<std::string> words;
     if (!commands_.without_lock) {
-      words = {commands_.turno, "lock", lock, "--dir", options_.node.directory.string()};
+      words = words_of_wrapper(number_of_lock, lock, number);
+      words.insert(words.end(), {"--dir", options_.node.directory.string()});
       if (random_.below(4) == 0) words.insert(words.end(), {"--ttl", "2s"});
       words.emplace_back("--");
     }

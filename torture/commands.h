@@ -1,4 +1,4 @@
-// Commands under `turno lock`, while nodes are killed, stopped, told to leave and replaced, and the
+// Commands under `turno lock` and its likes, while nodes are killed, stopped, told to leave and replaced, and the
 // commands' wrappers are killed and stopped. Each command notes when it runs; never may two of one
 // lock run at once.
 #pragma once
@@ -17,6 +17,9 @@ struct Commands {
   std::string self;            // this one, which is also the command that is run
   std::uint32_t wrappers = 8;  // at a time
   std::uint32_t locks = 2;
+  // Not only `turno lock`: for the locks in turn also `turno semaphore` of one permit, `turno room`
+  // with a group of its own for each command, `turno reserve` of the only instance, `turno elect`.
+  bool all_kinds = false;
   bool without_lock = false;  // a canary: the commands are run as they are
   // Nothing is disturbed but that one node after another is replaced, as for an upgrade: nobody may
   // lose a lock.

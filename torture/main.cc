@@ -157,6 +157,8 @@ int run(int argc, char** argv) {
                  "Instead: commands run under the `turno lock` of this program");
   app.add_flag("--rolling", commands.rolling,
                "With --turno: nodes are replaced one after another, and nobody may lose a lock");
+  app.add_flag("--all-kinds", commands.all_kinds,
+               "With --turno: under `turno semaphore`, `room`, `reserve` and `elect`, too");
   app.add_flag("--without-lock", commands.without_lock, "With --turno: they run without the lock");
   app.add_option("--deadlock", tangles.mode,
                  "Instead: sessions that deadlock under a policy (abort, ordered), or that "
@@ -192,6 +194,7 @@ int run(int argc, char** argv) {
     return status;
   }
   if (!commands.turno.empty()) {
+    if (commands.all_kinds) commands.locks = 5;
     commands.self = std::filesystem::read_symlink("/proc/self/exe").string();
     const auto status = run_commands_once(options, commands);
     if (status == 0) std::filesystem::remove_all(options.node.directory);
