@@ -4,6 +4,8 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 TURNO := build/release/turno
 LOCKS := $(shell awk '$$1 == "lock" { print $$2 }' src/protocols/algorithms.list)
+ALLOCATORS := $(shell awk '$$1 == "reservation" { print $$2 }' src/protocols/algorithms.list)
+TORTURE := build/release/torture/turno-torture --binary $(TURNO) --seconds 10
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,7 +63,7 @@ sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitiz
 	@scripts/bootstrap etcd-server
 	@scripts/sanitize
 
-check-deep: lab-program release-recovery_test release-catalogue_test ## Explore the large configurations (minutes)
+check-deep: lab-program release-recovery_test release-catalogue_test release-turno-torture ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
 lab: lab-program ## Run the papers' experiments and ours, judge them, write results/report.html (minutes)
@@ -73,13 +75,15 @@ bench: build release-bench_foundation release-bench_network release-bench_names 
 	@build/release/bench/bench_network $(TURNO)
 	@build/release/bench/bench_names $(TURNO)
 
-torture: build release-turno-torture ## Torture a real cluster for ten seconds with every algorithm, semaphores, and deadlocks
-	@for algorithm in $(LOCKS); do \
-	  build/release/torture/turno-torture --binary $(TURNO) --algorithm $$algorithm --seconds 10 || exit 1; \
-	done
-	@build/release/torture/turno-torture --binary $(TURNO) --permits 3 --seconds 10
-	@build/release/torture/turno-torture --binary $(TURNO) --resources 3,2 --seconds 10
-	@build/release/torture/turno-torture --binary $(TURNO) --deadlock abort --seconds 10
+torture: build release-turno-torture ## Torture a real cluster for ten seconds with everything that it offers and every algorithm
+	@for algorithm in $(LOCKS); do $(TORTURE) --algorithm $$algorithm || exit 1; done
+	@$(TORTURE) --permits 3
+	@$(TORTURE) --groups 3
+	@for allocator in $(ALLOCATORS); do $(TORTURE) --resources 3,2 --allocator $$allocator || exit 1; done
+	@$(TORTURE) --elections
+	@$(TORTURE) --deadlock abort
+	@$(TORTURE) --deadlock ordered
+	@$(TORTURE) --turno $(TURNO) --lock-delay 2000 --all-kinds
 
 fuzz: bootstrap ## Fuzz the decoders for a minute each (clang, libFuzzer)
 	@scripts/fuzz
