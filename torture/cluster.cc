@@ -5,6 +5,8 @@
 #include <fstream>
 #include <thread>
 
+#include "speaker.h"
+
 namespace turno::torture {
 
 using namespace std::chrono_literals;
@@ -103,6 +105,23 @@ bool Cluster::settle() {
     if (now_ns() > deadline) return false;
     std::this_thread::sleep_for(3ms);
   }
+}
+
+bool Cluster::meet() {
+  const auto deadline = now_ns() + scaled(time_to_come_up);
+  const auto size = living().size();
+  const auto knows_all = [&](std::uint32_t node) {
+    const auto speaker = Speaker::connect(socket(node));
+    if (!speaker) return false;
+    speaker->say({"MEMBERS"});
+    const auto members = speaker->hear(1s);
+    return members && members->elements.size() == size;
+  };
+  while (!std::ranges::all_of(living(), knows_all)) {
+    if (now_ns() > deadline) return false;
+    std::this_thread::sleep_for(3ms);
+  }
+  return true;
 }
 
 void Cluster::end() {

@@ -24,6 +24,9 @@ class Cluster {
   void tick();
   // All are continued, have come up or have left. False: it takes too long.
   bool settle();
+  // All who live know each other: until then a client knows no other node to go to when its own
+  // dies. False: it takes too long.
+  bool meet();
   // Everybody is told to leave, and does.
   void end();
 

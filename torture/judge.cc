@@ -153,9 +153,8 @@ class Judge {
                           std::to_string(visit.group) + " were inside with " + told(visit));
   }
   void judge_fences(const Hold& before, const Hold& visit) {
-    const bool another = before.group != visit.group;
-    if (another) ++verdict_.hand_overs;
-    const bool grows = another || visit.capacity == 1;
+    const bool grows = before.group != visit.group || visit.capacity == 1;
+    if (grows && before.client != visit.client) ++verdict_.hand_overs;
     if (visit.fence < before.fence || (grows && visit.fence == before.fence))
       complain(visit, "the fence went back from " + told(before) + " to " + told(visit));
   }

@@ -83,7 +83,7 @@ struct Story {
 struct Verdict {
   std::vector<std::string> violations;
   std::uint64_t holds = 0;
-  std::uint64_t hand_overs = 0;  // between different clients, or groups
+  std::uint64_t hand_overs = 0;  // between different clients; in a room, if not together
   // Of locks that were held through a node when it was killed, and waited for: until the next had
   // them.
   std::uint64_t successions = 0;

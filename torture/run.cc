@@ -37,7 +37,7 @@ class Run {
 
   Report go() {
     for (std::uint32_t i = 0; i < options_.nodes; ++i) cluster_.start();
-    if (!cluster_.settle()) complain("the cluster did not come up");
+    if (!cluster_.settle() || !cluster_.meet()) complain("the cluster did not come up");
     for (std::uint32_t i = 0; i < options_.clients; ++i) start_client_of(i);
     const auto end = now_ns() + static_cast<std::int64_t>(options_.seconds * 1e9);
     do {
