@@ -1,8 +1,6 @@
 // Many lock names, each used once, on a real cluster with a short idle time: what stays in memory?
 // bench_names TURNO [NAMES]. Ends with 1 if a node keeps more than 50 MiB.
 #include <fmt/core.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,16 +11,13 @@
 #include <string>
 #include <thread>
 
-#include "competitors.h"
 #include "load.h"
-#include "net/socket.h"
-#include "wire/resp.h"
+#include "servers.h"
 
 namespace turno::bench {
 namespace {
 
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 constexpr std::size_t nodes = 5, connections = 100;
 constexpr double most_kept_mib = 50;
 
@@ -33,83 +28,58 @@ double resident_mib(pid_t pid) {
   return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / 1048576;
 }
 
-struct Connection {
-  net::Fd socket;
-  wire::ReplyParser parser;
-  std::uint32_t awaited = 0;
+// Uses names that nobody has used, one after the other: LOCK and UNLOCK in one go.
+class User final : public Talker {
+ public:
+  User(const std::string& address, std::uint64_t& next, std::uint64_t& done, std::uint64_t end)
+      : connection_(address), next_(next), done_(done), end_(end) {}
+  [[nodiscard]] int descriptor() const override { return connection_.descriptor(); }
+  void begin() override {
+    if (next_ == end_) return;
+    const auto name = fmt::format("name-{}", next_++);
+    awaited_ = 2;
+    connection_.write(command({"LOCK", name}) + command({"UNLOCK", name}));
+  }
+  Progress read() override {
+    Progress progress;
+    connection_.receive();
+    while (connection_.next() != nullptr)
+      if (--awaited_ == 0) {
+        ++progress.finished;
+        ++done_;
+        begin();
+      }
+    return progress;
+  }
+
+ private:
+  RespConnection connection_;
+  std::uint64_t &next_, &done_;
+  const std::uint64_t end_;
+  std::uint32_t awaited_ = 0;
 };
 
-// Uses each name once: LOCK and UNLOCK in one go, spread over connections to all nodes.
 void use_names(const std::vector<std::string>& addresses, std::uint64_t names) {
-  const net::Fd epoll(::epoll_create1(EPOLL_CLOEXEC));
-  std::vector<std::unique_ptr<Connection>> all;
   std::uint64_t next = 0, done = 0;
-  const auto ask_next = [&](Connection& connection) {
-    if (next == names) return;
-    const auto name = fmt::format("name-{}", next++);
-    const auto bytes = command({"LOCK", name}) + command({"UNLOCK", name});
-    connection.awaited = 2;
-    [[maybe_unused]] const auto sent =
-        ::send(connection.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  };
-  for (std::size_t i = 0; i < connections; ++i) {
-    auto connection = std::make_unique<Connection>();
-    connection->socket = std::move(*net::connect(addresses[i % addresses.size()]));
-    epoll_event event{.events = EPOLLIN, .data = {.ptr = connection.get()}};
-    ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, connection->socket.get(), &event);
-    ask_next(*connection);
-    all.push_back(std::move(connection));
-  }
-  std::vector<epoll_event> events(64);
-  while (done < names) {
-    const int count = ::epoll_wait(epoll.get(), events.data(), 64, 10'000);
-    if (count <= 0) throw std::runtime_error("the cluster does not answer");
-    for (int i = 0; i < count; ++i) {
-      auto& connection = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
-      const auto room = connection.parser.prepare(4096);
-      const auto size = ::recv(connection.socket.get(), room.data(), room.size(), 0);
-      if (size <= 0) throw std::runtime_error("a node closed the connection");
-      connection.parser.commit(static_cast<std::size_t>(size));
-      while (connection.parser.next() == wire::Status::ready)
-        if (--connection.awaited == 0) {
-          ++done;
-          ask_next(connection);
-        }
-    }
-  }
+  std::vector<std::unique_ptr<Talker>> users;
+  for (std::size_t i = 0; i < connections; ++i)
+    users.push_back(std::make_unique<User>(addresses[i % addresses.size()], next, done, names));
+  drive(users, 10min, [&] { return done < names; });
+  if (done < names) throw std::runtime_error("the cluster does not answer");
 }
 
 int run(const std::string& turno, std::uint64_t names) {
-  const auto directory = fs::temp_directory_path() / fmt::format("turno-names-{}", ::getpid());
-  fs::create_directories(directory);
-  std::vector<Program> programs;
-  std::vector<std::string> addresses;
-  for (std::size_t i = 1; i <= nodes; ++i) {
-    const auto name = fmt::format("n{}", i);
-    programs.emplace_back(
-        std::vector<std::string>{turno, "node", "--dir", directory.string(), "--name", name,
-                                 "--idle", "1s", "--http", "none", "--log-level", "warning"},
-        directory / "log");
-    addresses.push_back("unix:" + (directory / (name + ".sock")).string());
-  }
-  for (const auto& address : addresses)
-    for (int i = 0;; ++i) try {
-        ask(address, {"PING"});
-        break;
-      } catch (const std::runtime_error&) {
-        if (i == 500) throw;
-        std::this_thread::sleep_for(10ms);
-      }
-  std::this_thread::sleep_for(1s);
+  const TemporaryDirectory directory("turno-names");
+  const TurnoCluster cluster(turno, directory.path(), nodes, {"--idle", "1s"});
   const auto memory = [&] {
     std::vector<double> sizes;
-    sizes.reserve(programs.size());
-    for (const auto& program : programs) sizes.push_back(resident_mib(program.pid()));
+    sizes.reserve(nodes);
+    for (const auto& program : cluster.programs()) sizes.push_back(resident_mib(program.pid()));
     return sizes;
   };
   const auto before = memory();
   const auto begin = std::chrono::steady_clock::now();
-  use_names(addresses, names);
+  use_names(cluster.sockets(), names);
   const auto seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const auto used = memory();
@@ -125,8 +95,6 @@ int run(const std::string& turno, std::uint64_t names) {
     most = std::max(most, after[i] - before[i]);
   }
   fmt::print("The most that a node keeps: {:.1f} MiB\n", most);
-  programs.clear();
-  fs::remove_all(directory);
   return most <= most_kept_mib ? 0 : 1;
 }
 

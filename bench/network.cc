@@ -3,13 +3,14 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <thread>
 
 #include "competitors.h"
 #include "load.h"
+#include "measure.h"
+#include "servers.h"
 #include "turno/turno.h"
 
 namespace turno::bench {
@@ -18,51 +19,15 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-struct Measure {
-  std::string name;
-  std::function<double()> run;
-  std::vector<double> rates = {};
-
-  [[nodiscard]] double median() const {
-    auto sorted = rates;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted.empty() ? 0 : sorted[sorted.size() / 2];
-  }
-};
-
 class Bench {
  public:
-  Bench(std::string turno, std::chrono::milliseconds time) : turno_(std::move(turno)), time_(time) {
-    directory_ = fs::temp_directory_path() / fmt::format("turno-bench-{}", ::getpid());
-    fs::create_directories(directory_);
-    redis_socket_ = (directory_ / "redis.sock").string();
-    redis_port_ = 20000 + static_cast<int>(::getpid() % 20000);
-  }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
-  ~Bench() {
-    programs_.clear();
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
-  }
-
-  void start_servers() {
-    programs_.emplace_back(
-        std::vector<std::string>{"redis-server", "--port", std::to_string(redis_port_), "--save",
-                                 "", "--appendonly", "no", "--unixsocket", redis_socket_, "--dir",
-                                 directory_.string()},
-        directory_ / "redis.log");
-    for (int i = 1; i <= 5; ++i) start_node(directory_ / "five", i);
-    start_node(directory_ / "one", 1);
-    for (int i = 1; i <= 5; ++i) await(socket("five", i));
-    await(socket("one", 1));
-    await("unix:" + redis_socket_);
-    script_ = ask("unix:" + redis_socket_,
-                  {"SCRIPT", "LOAD",
-                   "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) "
-                   "else return 0 end"});
-    std::this_thread::sleep_for(1s);
-  }
+  Bench(const std::string& turno, std::chrono::milliseconds time)
+      : time_(time),
+        redis_(directory_.path()),
+        five_(turno, directory_.path() / "five", 5),
+        one_(turno, directory_.path() / "one", 1),
+        script_(redis_.load("if redis.call('get',KEYS[1])==ARGV[1] then return "
+                            "redis.call('del',KEYS[1]) else return 0 end")) {}
 
   // lock and unlock, by connections that each have a lock of their own. One after the other: a
   // request goes out when the reply to the one before is here. Pipelined: sixteen pairs at once.
@@ -86,7 +51,7 @@ class Bench {
     return cycles_per_second({address}, cycles, time_) * (pipelined ? depth : 1);
   }
   double uncontended_embedded() {
-    auto node = Node::start({.directory = (directory_ / "embedded").string()});
+    auto node = Node::start({.directory = (directory_.path() / "embedded").string()});
     if (!node) throw std::runtime_error(node.error().message);
     Mutex mutex(**node, "bench");
     const auto begin = std::chrono::steady_clock::now();
@@ -115,7 +80,7 @@ class Bench {
     return cycles_per_second({address}, std::vector<Cycle>(5, cycle), time_);
   }
   double handoffs_embedded(const std::string& algorithm) {
-    const auto directory = directory_ / ("competing-" + std::to_string(++clusters_));
+    const auto directory = directory_.path() / ("competing-" + std::to_string(++clusters_));
     return rate_of_processes(5, time_, [&](std::size_t number, Shared& shared) {
       auto node = Node::start({.directory = directory.string(),
                                .name = "n" + std::to_string(number),
@@ -132,102 +97,53 @@ class Bench {
     });
   }
 
-  std::string socket(const std::string& cluster, int node) const {
-    return "unix:" + (directory_ / cluster / ("n" + std::to_string(node) + ".sock")).string();
-  }
-  std::string redis_socket() const { return "unix:" + redis_socket_; }
-  std::string redis_tcp() const { return "127.0.0.1:" + std::to_string(redis_port_); }
-  std::string turno_tcp() const { return "127.0.0.1:" + std::to_string(redis_port_ + 1); }
-  std::vector<std::string> five() const {
-    std::vector<std::string> addresses;
-    for (int i = 1; i <= 5; ++i) addresses.push_back(socket("five", i));
-    return addresses;
-  }
-  fs::path file() const { return directory_ / "flock"; }
-  std::chrono::milliseconds time() const { return time_; }
+  [[nodiscard]] const Redis& redis() const { return redis_; }
+  [[nodiscard]] const TurnoCluster& five() const { return five_; }
+  [[nodiscard]] const TurnoCluster& one() const { return one_; }
+  [[nodiscard]] fs::path file() const { return directory_.path() / "flock"; }
+  [[nodiscard]] std::chrono::milliseconds time() const { return time_; }
 
  private:
   static constexpr int connections = 50;
   static constexpr std::uint32_t depth = 16;
 
-  void start_node(const fs::path& directory, int number) {
-    fs::create_directories(directory);
-    std::vector<std::string> words = {
-        turno_,   "node", "--dir",       directory.string(), "--name", "n" + std::to_string(number),
-        "--http", "none", "--log-level", "warning"};
-    if (directory.filename() == "one") {
-      words.emplace_back("--client");
-      words.push_back(turno_tcp());
-    }
-    programs_.emplace_back(words, directory / "log");
-  }
-  static void await(const std::string& address) {
-    for (int i = 0;; ++i) {
-      try {
-        ask(address, {"PING"});
-        return;
-      } catch (const std::runtime_error&) {
-        if (i > 500) throw;
-        std::this_thread::sleep_for(10ms);
-      }
-    }
-  }
-
-  const std::string turno_;
   const std::chrono::milliseconds time_;
-  fs::path directory_;
-  std::string redis_socket_, script_;
-  int redis_port_ = 0, clusters_ = 0;
-  std::vector<Program> programs_;
+  const TemporaryDirectory directory_{"turno-bench"};
+  const Redis redis_;
+  const TurnoCluster five_, one_;
+  const std::string script_;
+  int clusters_ = 0;
 };
-
-void print(const std::vector<Measure>& measures, const std::vector<std::string>& references) {
-  fmt::print("{:<44}{:>14}", "", "per second");
-  for (const auto& reference : references) fmt::print("{:>25}", "of " + reference);
-  fmt::print("\n");
-  for (const auto& measure : measures) {
-    fmt::print("{:<44}{:>14.0f}", measure.name, measure.median());
-    for (const auto& reference : references) {
-      const auto found = std::find_if(measures.begin(), measures.end(),
-                                      [&](const Measure& m) { return m.name == reference; });
-      fmt::print("{:>25.2f}", measure.median() / found->median());
-    }
-    fmt::print("\n");
-  }
-  fmt::print("\n");
-}
 
 // Only lines with `part` in their names are measured.
 void run(Bench& bench, int rounds, const std::string& part) {
-  std::vector<Measure> alone = {
-      {"embedded", [&] { return bench.uncontended_embedded(); }},
-      {"RESP, TCP", [&] { return bench.uncontended(bench.turno_tcp(), false, false); }},
-      {"RESP, Unix socket",
-       [&] { return bench.uncontended(bench.socket("one", 1), false, false); }},
-      {"RESP, TCP, pipelined", [&] { return bench.uncontended(bench.turno_tcp(), false, true); }},
-      {"Redis, TCP", [&] { return bench.uncontended(bench.redis_tcp(), true, false); }},
-      {"Redis, Unix socket", [&] { return bench.uncontended(bench.redis_socket(), true, false); }},
-      {"Redis, TCP, pipelined", [&] { return bench.uncontended(bench.redis_tcp(), true, true); }},
-      {"flock, one process", [&] { return file_locks(1, bench.file(), bench.time()); }},
-  };
-  std::vector<Measure> competing = {
-      {"embedded nodes, five processes, nxr-bh", [&] { return bench.handoffs_embedded("nxr-bh"); }},
-      {"embedded nodes, five processes, nxr", [&] { return bench.handoffs_embedded("nxr"); }},
-      {"embedded nodes, five processes, dir", [&] { return bench.handoffs_embedded("dir"); }},
-      {"clients of one node", [&] { return bench.handoffs_of_clients({bench.socket("one", 1)}); }},
-      {"clients of five nodes", [&] { return bench.handoffs_of_clients(bench.five()); }},
-      {"token ring", [&] { return token_ring(5, bench.time()); }},
-      {"Redis, BLPOP", [&] { return bench.handoffs_of_redis(bench.redis_socket()); }},
-      {"flock, five processes", [&] { return file_locks(5, bench.file(), bench.time()); }},
-  };
-  for (int i = 0; i < rounds; ++i)
-    for (auto* group : {&alone, &competing})
-      for (auto& measure : *group)
-        if (measure.name.find(part) != std::string::npos) measure.rates.push_back(measure.run());
-  fmt::print("Lock and unlock, nobody competes (medians of {} rounds)\n", rounds);
-  print(alone, {"Redis, TCP", "Redis, Unix socket", "Redis, TCP, pipelined"});
-  fmt::print("Hand-overs of one lock, five always compete\n");
-  print(competing, {"token ring", "Redis, BLPOP"});
+  const auto one = bench.one().sockets(), five = bench.five().sockets();
+  const auto tcp = bench.one().tcp().front(), redis = bench.redis().tcp();
+  std::vector<Group> groups = {
+      {fmt::format("Lock and unlock, nobody competes (medians of {} rounds)", rounds),
+       {"Redis, TCP", "Redis, Unix socket", "Redis, TCP, pipelined"},
+       {{"embedded", [&] { return bench.uncontended_embedded(); }},
+        {"RESP, TCP", [&] { return bench.uncontended(tcp, false, false); }},
+        {"RESP, Unix socket", [&] { return bench.uncontended(one.front(), false, false); }},
+        {"RESP, TCP, pipelined", [&] { return bench.uncontended(tcp, false, true); }},
+        {"Redis, TCP", [&] { return bench.uncontended(redis, true, false); }},
+        {"Redis, Unix socket",
+         [&] { return bench.uncontended(bench.redis().socket(), true, false); }},
+        {"Redis, TCP, pipelined", [&] { return bench.uncontended(redis, true, true); }},
+        {"flock, one process", [&] { return file_locks(1, bench.file(), bench.time()); }}}},
+      {"Hand-overs of one lock, five always compete",
+       {"token ring", "Redis, BLPOP"},
+       {{"embedded nodes, five processes, nxr-bh",
+         [&] { return bench.handoffs_embedded("nxr-bh"); }},
+        {"embedded nodes, five processes, nxr", [&] { return bench.handoffs_embedded("nxr"); }},
+        {"embedded nodes, five processes, dir", [&] { return bench.handoffs_embedded("dir"); }},
+        {"clients of one node", [&] { return bench.handoffs_of_clients(one); }},
+        {"clients of five nodes", [&] { return bench.handoffs_of_clients(five); }},
+        {"token ring", [&] { return token_ring(5, bench.time()); }},
+        {"Redis, BLPOP", [&] { return bench.handoffs_of_redis(bench.redis().socket()); }},
+        {"flock, five processes", [&] { return file_locks(5, bench.file(), bench.time()); }}}}};
+  measure(groups, rounds, part);
+  print(groups);
 }
 
 }  // namespace
@@ -241,7 +157,6 @@ int main(int argc, char** argv) {
   try {
     const double seconds = argc > 2 ? std::atof(argv[2]) : 1;
     turno::bench::Bench bench(argv[1], std::chrono::milliseconds(static_cast<int>(seconds * 1000)));
-    bench.start_servers();
     turno::bench::run(bench, argc > 3 ? std::atoi(argv[3]) : 3, argc > 4 ? argv[4] : "");
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_network: {}\n", error.what());
