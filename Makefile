@@ -70,10 +70,14 @@ lab: lab-program ## Run the papers' experiments and ours, judge them, write resu
 	@scripts/bootstrap gnuplot-nox fonts-dejavu-core
 	@$(TURNO) lab all --jobs $(JOBS)
 
-bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and locks beside Redis and flock
+bench: build release-bench_foundation release-bench_network release-bench_names ## Measure the simulator, the checker, and all primitives beside Redis, PostgreSQL, etcd and flock
 	@build/release/bench/bench_foundation
 	@build/release/bench/bench_network $(TURNO)
 	@build/release/bench/bench_names $(TURNO)
+	@scripts/bootstrap postgresql libpq-dev etcd-server
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release -j $(JOBS) --target bench_primitives
+	@build/release/bench/bench_primitives $(TURNO)
 
 torture: build release-turno-torture ## Torture a real cluster for ten seconds with everything that it offers and every algorithm
 	@for algorithm in $(LOCKS); do $(TORTURE) --algorithm $$algorithm || exit 1; done

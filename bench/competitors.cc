@@ -15,6 +15,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace turno::bench {
 
@@ -45,6 +46,12 @@ Program::~Program() {
   }
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
+}
+
+int Program::wait() {
+  int status = 0;
+  ::waitpid(std::exchange(pid_, 0), &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 double rate_of_processes(std::size_t processes, std::chrono::milliseconds time,

@@ -21,6 +21,8 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program();
   [[nodiscard]] pid_t pid() const { return pid_; }
+  // Until it ends by itself: its exit status.
+  int wait();
 
  private:
   pid_t pid_ = 0;

@@ -1,0 +1,86 @@
+// A permit beside a lock: what decides the algorithm of semaphores. A semaphore can also be a
+// store with one type, by each of the algorithms of reservations.
+#include <fmt/core.h>
+
+#include <array>
+
+#include "families.h"
+
+namespace turno::bench {
+
+namespace {
+
+constexpr std::array allocators = {"bouabdallah-laforest", "brokered", "central-allocator"};
+
+// What is compared: a lock, a semaphore, a store.
+enum class Kind { lock, permit, reservation };
+
+Cycle cycle(Kind kind, const std::string& name, int permits) {
+  switch (kind) {
+    case Kind::lock:
+      return {{{command({"LOCK", name})}, {command({"UNLOCK", name})}}};
+    case Kind::permit:
+      return {{{command({"PERMIT", name, "OF", std::to_string(permits)})},
+               {command({"RELEASE", name})}}};
+    case Kind::reservation:
+      break;
+  }
+  return {{{command({"RESERVE", fmt::format("x:1/{}", permits), "IN", name})},
+           {command({"RETURN", "IN", name})}}};
+}
+
+struct Load {
+  std::string title;
+  int connections;
+  int permits;
+  bool shared;  // all want the same, at all nodes; else each has one of its own, at one node
+};
+
+void measure_in_clusters_of(std::size_t nodes, Place& place) {
+  std::vector<std::unique_ptr<TurnoCluster>> clusters;
+  for (const auto* allocator : allocators)
+    clusters.push_back(std::make_unique<TurnoCluster>(
+        place.turno(), place.path() / fmt::format("{}-{}", allocator, nodes), nodes,
+        std::vector<std::string>{"--allocator", allocator}));
+  const auto run = [&](const TurnoCluster& cluster, Kind kind, const Load& load) {
+    auto addresses = cluster.tcp();
+    if (!load.shared) addresses.resize(1);
+    return cycles_per_second(addresses,
+                             cycles_of(load.connections,
+                                       [&](int i) {
+                                         const auto name = fmt::format(
+                                             "{}-{}", load.connections,
+                                             load.shared ? "shared" : std::to_string(i));
+                                         return cycle(kind, name, load.permits);
+                                       }),
+                             place.time());
+  };
+  std::vector<Group> groups;
+  for (const auto& load :
+       {Load{"one connection, nobody competes, 100 permits", 1, 100, false},
+        Load{fmt::format("{} connections, each its own, 100 permits", connections), connections,
+             100, false},
+        Load{fmt::format("{} connections at all nodes want 4 permits (or one lock)", connections),
+             connections, 4, true}}) {
+    Group group{fmt::format("A permit and back beside a lock, {} {}: {}", nodes,
+                            nodes == 1 ? "node" : "nodes", load.title),
+                {"lock"},
+                {{"lock", [=, &clusters] { return run(*clusters[0], Kind::lock, load); }},
+                 {"PERMIT", [=, &clusters] { return run(*clusters[0], Kind::permit, load); }}}};
+    for (std::size_t i = 0; i < allocators.size(); ++i)
+      group.measures.push_back({fmt::format("RESERVE, {}", allocators[i]), [=, &clusters] {
+                                  return run(*clusters[i], Kind::reservation, load);
+                                }});
+    groups.push_back(std::move(group));
+  }
+  measure(groups, place.rounds());
+  print(groups);
+}
+
+}  // namespace
+
+void permits_beside_a_lock(Place& place) {
+  for (const std::size_t nodes : {1U, 3U, 5U}) measure_in_clusters_of(nodes, place);
+}
+
+}  // namespace turno::bench
