@@ -55,9 +55,14 @@ std::string described(const Visit& earlier, const Visit& later) {
          std::to_string(earlier.node.value) + " has left";
 }
 
+std::string uncaused(const Record& record) {
+  return "node " + std::to_string(record.node.value) + " received a message of node " +
+         std::to_string(record.from.value) + " that nobody wrote down as sent";
+}
+
 }  // namespace
 
-std::vector<Record> in_causal_order(std::vector<Record> records, std::size_t nodes) {
+InCausalOrder in_causal_order(std::vector<Record> records, std::size_t nodes) {
   std::vector<std::vector<Record*>> of_node(nodes);
   for (auto& record : records) of_node[record.node.index()].push_back(&record);
   std::vector<std::size_t> next(nodes);
@@ -71,7 +76,8 @@ std::vector<Record> in_causal_order(std::vector<Record> records, std::size_t nod
     if (record.message > times.size()) return {};  // its cause comes first
     return std::max(earliest, times[record.message - 1] + 1);
   };
-  std::vector<Record> ordered;
+  InCausalOrder result;
+  auto& ordered = result.records;
   while (ordered.size() < records.size()) {
     std::optional<std::size_t> first;
     Time earliest = 0;
@@ -82,13 +88,18 @@ std::vector<Record> in_causal_order(std::vector<Record> records, std::size_t nod
       first = node;
       earliest = *time;
     }
-    if (!first) break;  // a cause that nobody wrote down
+    if (!first) {
+      for (std::size_t node = 0; node < nodes && result.violation.empty(); ++node)
+        if (next[node] < of_node[node].size())
+          result.violation = uncaused(*of_node[node][next[node]]);
+      break;
+    }
     auto& record = *of_node[*first][next[*first]++];
     record.time = last[*first] = earliest;
     sent[*first].insert(sent[*first].end(), record.sends.size(), earliest);
     ordered.push_back(std::move(record));
   }
-  return ordered;
+  return result;
 }
 
 std::string unordered_entries(Primitive primitive, const Setup& setup,

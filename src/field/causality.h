@@ -20,6 +20,10 @@ std::string unordered_entries(Primitive primitive, const Setup& setup,
 // The records in an order of time in which nothing is received before it is sent: where clocks
 // disagree, what comes too early is moved to just after its cause, and what follows it at that node
 // too. REQUIRES: those of a node are in its order; nobody came back.
-std::vector<Record> in_causal_order(std::vector<Record> records, std::size_t nodes);
+struct InCausalOrder {
+  std::vector<Record> records;  // without those that wait for a cause that nobody wrote down
+  std::string violation;        // that there are such
+};
+InCausalOrder in_causal_order(std::vector<Record> records, std::size_t nodes);
 
 }  // namespace turno::field

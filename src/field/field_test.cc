@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include "core/usage_error.h"
 #include "field/causality.h"
 #include "field/run.h"
+#include "field/stable.h"
+#include "net/fd.h"
 #include "protocols/deadlock/probes.h"
 #include "protocols/election/config.h"
 #include "protocols/kmutex/robust_k.h"
@@ -157,6 +160,27 @@ TEST(Run, GoesOnAfterKills) {
   EXPECT_GT(result.suspicions, 0U);
 }
 
+TEST(Run, ServesTheLastNodeWhenAllOthersAreKilled) {
+  auto options = system(find_algorithm("robust-k")->info);
+  auto& config = options.setup.configure<protocols::RobustK::Config>();
+  config.detector = protocols::Detector::hi_adsd;
+  config.test_every_ns = 40 * ms;
+  config.test_timeout_ns = 20 * ms;
+  config.acknowledge_within_ns = 30 * ms;
+  for (std::uint32_t i = 1; i < 5; ++i)
+    options.faults.crashes.push_back({i * 100 * ms, NodeId{5 - i}});
+  options.entries = 1'000'000;
+  options.until = 1'200 * ms;
+  std::uint64_t last_alone = 0;
+  options.trace = [&](const TraceStep& step) {
+    if (step.entered && step.time_ns > 800 * ms) last_alone += step.node == NodeId{0} ? 1 : 1'000;
+  };
+  const auto result = run(*find_cast("robust-k"), options, {}).result;
+  EXPECT_EQ(result.violation, "");
+  EXPECT_GT(last_alone, 0U);
+  EXPECT_LT(last_alone, 1'000U) << "entries of the dead";
+}
+
 TEST(Run, ComesBackWithWhatIsOnStableStorage) {
   for (const auto* name : {"bully", "ring"}) {
     auto options = system(find_algorithm(name)->info);
@@ -267,12 +291,38 @@ TEST(Causality, OrdersWhatClocksOrderWrongly) {
   sends.sends.push_back({.to = b});
   const Record takes{.time = 90, .node = b, .kind = EventKind::receive, .from = a, .message = 1};
   const Record follows{.time = 95, .node = b, .kind = EventKind::release};
-  const auto ordered = in_causal_order({takes, follows, sends}, 2);
+  const auto [ordered, violation] = in_causal_order({takes, follows, sends}, 2);
+  EXPECT_EQ(violation, "");
   ASSERT_EQ(ordered.size(), 3U);
   EXPECT_EQ(ordered[0].node, a);
   EXPECT_EQ(ordered[1].kind, EventKind::receive);
   EXPECT_EQ(ordered[1].time, 101);
   EXPECT_EQ(ordered[2].time, 101);
+}
+
+TEST(Causality, MissesNoCauseInSilence) {
+  const NodeId a{0}, b{1};
+  const Record begins{.time = 10, .node = a, .kind = EventKind::request};
+  const Record takes{.time = 90, .node = b, .kind = EventKind::receive, .from = a, .message = 1};
+  const auto [ordered, violation] = in_causal_order({begins, takes}, 2);
+  EXPECT_EQ(ordered.size(), 1U);
+  EXPECT_EQ(violation, "node 1 received a message of node 0 that nobody wrote down as sent");
+}
+
+TEST(StableStorage, KeepsTheLastThatIsWholeHoweverLong) {
+  const net::Fd file(::memfd_create("stable", MFD_CLOEXEC));
+  EXPECT_EQ(last_stable(file.get()), "");
+  keep_stable(file.get(), "short");
+  const std::string large(100'000, 'x');
+  keep_stable(file.get(), large);
+  EXPECT_EQ(last_stable(file.get()), large);
+  // Killed in the middle of the next.
+  const auto end = ::lseek(file.get(), 0, SEEK_END);
+  keep_stable(file.get(), std::string(5'000, 'y'));
+  ASSERT_EQ(::ftruncate(file.get(), end + 1'000), 0);
+  EXPECT_EQ(last_stable(file.get()), large);
+  keep_stable(file.get(), "after it came back");
+  EXPECT_EQ(last_stable(file.get()), "after it came back");
 }
 
 TEST(Records, AreReadAsTheyWereWritten) {

@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "field/clock.h"
 #include "field/mesh.h"
-#include "wire/buffer.h"
+#include "field/stable.h"
 
 namespace turno::field {
 
@@ -40,7 +39,7 @@ class Process final : public Medium {
     if (life_.number == 0) {
       host_.start();
     } else {
-      host_.recover(read_stable());
+      host_.recover(last_stable(life_.stable));
     }
     for (;;) {
       host_.work();
@@ -67,9 +66,7 @@ class Process final : public Medium {
       mesh_.confirm(host, envelope);
   }
   void keep(NodeId /*node*/, const std::string& stable) override {
-    std::string bytes;
-    wire::Writer(bytes).bytes(stable);
-    if (::pwrite(life_.stable, bytes.data(), bytes.size(), 0) < 0) std::abort();
+    keep_stable(life_.stable, stable);
   }
 
  private:
@@ -87,14 +84,6 @@ class Process final : public Medium {
     }
     records_.clear();
     board_.entries += std::exchange(entries_, 0);
-  }
-
-  [[nodiscard]] std::string read_stable() const {
-    std::array<char, 4096> room;
-    const auto count = ::pread(life_.stable, room.data(), room.size(), 0);
-    if (count <= 0) return {};
-    wire::Reader in(std::string_view(room.data(), static_cast<std::size_t>(count)));
-    return std::string(in.bytes());
   }
 
   Layout layout_;
