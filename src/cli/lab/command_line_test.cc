@@ -279,7 +279,7 @@ TEST(CommandLine, ImpossibleWishesAreAnsweredWithWhatIsPossible) {
       {"check nxr --groups 3", "nxr has no rooms"},
       {"sim nxr --arrivals total:1", "total arrivals are for rooms"},
       {"sim quorum-group --arrivals total:0", "above 0, as in total:0.1"},
-      {"sim quorum-group --arrivals total:1 --processes 3", "leave --processes away"},
+      {"sim quorum-group --arrivals total:1 --visitors 3", "leave --visitors away"},
       {"sim maekawa --nodes 2 --quorums 0,1", "share no node"},
       {"sim maekawa --nodes 3 --quorums 01,12", "give one for each node"},
       {"sim maekawa --nodes 2 --quorums 01,05", "the nodes are 0 to 1"},

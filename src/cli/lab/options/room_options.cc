@@ -44,13 +44,14 @@ void RoomOptions::add_to_check(Command command) {
 }
 
 void RoomOptions::add_to_sim(Command command) {
-  command.add_option("--processes", processes,
-                     "Rooms: how many processes (default: two a group; total: those who arrive)");
+  command.add_option("--visitors", visitors,
+                     "Rooms: how many processes visit them (default: two a group; total: those who "
+                     "arrive)");
   command.add_option("--sessions", sessions, "Rooms: end the run after so many sessions");
 }
 
 bool RoomOptions::given() const {
-  return groups || processes || sessions || overtakings || separate_fences || !door.empty() ||
+  return groups || visitors || sessions || overtakings || separate_fences || !door.empty() ||
          !capacity.empty() || !visits.empty();
 }
 
@@ -64,7 +65,7 @@ void RoomOptions::count_nodes(const Algorithm& algorithm, System& system, bool o
   system.groups = groups.value_or(default_groups);
   if (system.groups < 1 || system.groups > 10'000)
     throw UsageError("there are 1 to 10000 groups, not " + std::to_string(system.groups));
-  system.nodes = system.groups + processes.value_or(open ? 0 : 2 * system.groups);
+  system.nodes = system.groups + visitors.value_or(open ? 0 : 2 * system.groups);
   if (!visits.empty()) system.nodes = parse_visits(visits, system.groups).size();
 }
 
@@ -97,12 +98,12 @@ void RoomOptions::apply(const Algorithm& algorithm, sim::Options& options) const
     if (open) throw UsageError("total arrivals are for rooms: use poisson or closed");
     return;
   }
-  if (open && processes)
-    throw UsageError("with total arrivals each is a new process: leave --processes away");
+  if (open && visitors)
+    throw UsageError("with total arrivals each is a new process: leave --visitors away");
   if (sessions && *sessions < 1) throw UsageError("--sessions is 1 or more");
   const auto managers = options.setup.room.groups;
   if (!open && options.setup.size() <= managers)
-    throw UsageError("a room needs processes: --processes is 1 or more");
+    throw UsageError("a room needs processes: --visitors is 1 or more");
   options.sessions = sessions.value_or(0);
   if (options.requesters.empty() && !open)
     for (std::size_t i = managers; i < options.setup.size(); ++i)

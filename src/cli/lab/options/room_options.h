@@ -13,7 +13,7 @@
 namespace turno::cli {
 
 struct RoomOptions {
-  std::optional<std::uint64_t> groups, processes, sessions;
+  std::optional<std::uint64_t> groups, visitors, sessions;
   std::optional<std::uint32_t> overtakings;
   std::string door, capacity, visits;
   bool separate_fences = false;

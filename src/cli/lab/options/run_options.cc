@@ -38,7 +38,7 @@ const Refutable* wrong_version(const RunRequest& request) {
 }  // namespace
 
 field::Plan FieldOptions::plan() const {
-  field::Plan plan{.scale = scale, .processes = hosts, .clocks = clocks};
+  field::Plan plan{.scale = scale, .processes = processes, .clocks = clocks};
   if (!(scale > 0) || scale > 1000) throw UsageError("--scale is above 0 and up to 1000");
   set_time(plan.patience_ns, "--patience", patience);
   set_time(plan.limit_ns, "--limit", limit);
@@ -50,7 +50,7 @@ void FieldOptions::add_to(Command command) {
       .add_option("--scale", scale,
                   "Of all times: 0.1 runs ten times faster; results are as without it")
       .capture_default_str();
-  command.add_option("--hosts", hosts,
+  command.add_option("--processes", processes,
                      "Real processes, which share the nodes (default: one a node, up to 64)");
   command.add_flag("--clocks", clocks,
                    "Messages carry vector clocks, and exclusion is judged by these too");

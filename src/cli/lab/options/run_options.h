@@ -13,7 +13,7 @@ namespace turno::cli {
 // How `turno run` is to be run, as given.
 struct FieldOptions {
   double scale = 1;
-  std::uint64_t hosts = 0;
+  std::uint64_t processes = 0;
   std::string patience = "30s", limit = "10min";
   bool clocks = false;
 
