@@ -65,11 +65,23 @@ std::string badge(Verdict verdict) {
                      classes[static_cast<std::size_t>(verdict)], name(verdict));
 }
 
+std::string badges(const Results& results) {
+  const auto simulated = badge(results.simulated.verdict);
+  if (!results.mode.real) return simulated;
+  return simulated + " simulated, " + badge(results.real.verdict) + " on real processes";
+}
+
 std::string cell(const Value& value, std::string_view kind) {
   if (std::isnan(value.mean)) return fmt::format("<td class=\"{}\"></td>", kind);
   const auto interval =
       value.runs > 1 ? fmt::format(" <span class=\"ci\">±{}</span>", number(value.ci95)) : "";
   return fmt::format("<td class=\"{}\">{}{}</td>", kind, number(value.mean), interval);
+}
+
+std::string late(const Lag& lag) {
+  if (std::isnan(lag.mean_ms)) return "<td class=\"real\"></td>";
+  return fmt::format("<td class=\"real ci\">{:.2g}, {:.2g}, {:.2g}</td>", lag.mean_ms, lag.p99_ms,
+                     lag.max_ms);
 }
 
 std::string heading(const CurveValues& values) {
@@ -91,6 +103,8 @@ std::string table(const FigureValues& figure) {
       text += fmt::format(
           "<th class=\"real\">{}, real</th>",
           escaped(values.curve->label.empty() ? values.curve->name : values.curve->label));
+    if (!values.lag.empty())
+      text += "<th class=\"real\">late, ms<br><span class=\"ci\">mean, 99 %, most</span></th>";
   }
   text += "</tr>\n";
   for (const auto i : figure.points) {
@@ -98,6 +112,7 @@ std::string table(const FigureValues& figure) {
     for (const auto& values : figure.curves) {
       text += cell(values.at[i], values.curve->kind == Curve::Kind::paper ? "paper" : "");
       if (!values.real.empty()) text += cell(values.real[i], "real");
+      if (!values.lag.empty()) text += late(values.lag[i]);
     }
     text += "</tr>\n";
   }
@@ -147,10 +162,8 @@ std::string commands(const Results& results) {
 std::string section(const Reported& reported) {
   const auto& results = reported.results;
   const auto& experiment = *results.experiment;
-  auto text = fmt::format(
-      "<h2 id=\"{0}\">{1}</h2>\n<p>{2}{3}</p>\n", experiment.name, escaped(experiment.title),
-      badge(results.simulated.verdict),
-      results.mode.real ? " simulated, " + badge(results.real.verdict) + " on real processes" : "");
+  auto text = fmt::format("<h2 id=\"{0}\">{1}</h2>\n<p>{2}</p>\n", experiment.name,
+                          escaped(experiment.title), badges(results));
   if (!experiment.source.empty())
     text += fmt::format("<p class=\"source\">{}</p>\n", escaped(experiment.source));
   for (const auto* judgement : {&results.simulated, &results.real})
@@ -185,8 +198,7 @@ std::string contents(std::span<const Reported> experiments) {
     rows += fmt::format(
         "<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"text\">{1}</td>"
         "<td class=\"text\">{2}</td></tr>\n",
-        one.results.experiment->name, escaped(one.results.experiment->title),
-        badge(one.results.simulated.verdict));
+        one.results.experiment->name, escaped(one.results.experiment->title), badges(one.results));
   return "<table><tr><th>experiment</th><th class=\"text\">what</th><th class=\"text\">verdict</th>"
          "</tr>\n" +
          rows + "</table>\n";
@@ -204,7 +216,8 @@ std::string report(std::span<const Reported> experiments, const std::string& mad
       "<h1>{0}</h1>\n<p class=\"source\">{2}</p>\n",
       escaped(title), style, escaped(made));
   text +=
-      "<p>What a paper printed is on sand, what ran on real processes on green; ± is half of the "
+      "<p>What a paper printed is on sand, what ran on real processes on green, with how late its "
+      "events happened; ± is half of the "
       "95 % confidence interval. <i>Reproduced</i>: every claim is met, numbers too. <i>Direction "
       "reproduced</i>: what is more and what is less is as the paper says, its numbers are not. "
       "<i>Not reproduced</i>: not even that, or a run broke what the algorithm promises.</p>\n";

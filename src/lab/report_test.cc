@@ -42,6 +42,29 @@ TEST_F(Report, OfSeveralBeginsWithTheirVerdicts) {
   EXPECT_THAT(report(both, ""), HasSubstr("<a href=\"#small\">small</a>"));
 }
 
+TEST_F(Report, ShowsBothVerdictsAndHowLateRealEventsWere) {
+  auto read = testing::experiment("processes --scale 0.1\n" + std::string(testing::small) +
+                                  "real curves one\nnumber real(one) ~ one within 1%: the same\n");
+  const Mode mode{.real = true};
+  auto finished = testing::run_all(read, mode, testing::twice_the_nodes);
+  for (auto& [line, measured] : finished) {
+    if (!line.starts_with("run ")) continue;
+    measured.values["lag_ms"] = 0.25;
+    measured.values["lag_p99_ms"] = 3;
+    measured.values["lag_max_ms"] = 40;
+  }
+  std::vector<Reported> both(2);
+  for (auto& one : both) one.results = results_of(read, mode, finished);
+  EXPECT_EQ(both[0].results.verdicts(), "direction reproduced; on real processes: not reproduced");
+  const auto html = report(both, "");
+  const auto contents = html.substr(0, html.find("<h2"));
+  EXPECT_THAT(contents, HasSubstr("direction reproduced</span> simulated, "));
+  EXPECT_THAT(contents, HasSubstr("not reproduced</span> on real processes"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"real ci\">0.25, 3, 40</td>"));
+  EXPECT_THAT(html,
+              HasSubstr("events were late by 0.25 ms on average, 99 % by up to 3, at most 40"));
+}
+
 TEST_F(Report, DrawsWhatHasALabel) {
   const auto script = plot_script(reported_.results.figures[0], Picture::svg, "costs.svg");
   for (const auto* part :

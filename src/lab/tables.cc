@@ -39,6 +39,25 @@ std::string values_json(const std::vector<Value>& values, const std::vector<std:
   return json_array(elements);
 }
 
+std::string lags_json(const std::vector<Lag>& lags, const std::vector<std::size_t>& points,
+                      double Lag::*part) {
+  std::vector<std::string> elements;
+  for (const auto i : points) elements.push_back(number_or_null(lags[i].*part));
+  return json_array(elements);
+}
+
+// What is run at each point, with the first seed.
+std::vector<std::string> commands(const FigureValues& figure, const CurveValues& values,
+                                  const Results& results, bool real) {
+  std::vector<std::string> commands;
+  for (const auto i : figure.points)
+    if (!real || !std::isnan(values.real[i].mean))
+      commands.push_back(tasks_of(*results.experiment, *values.curve, figure.figure->points[i],
+                                  real, results.mode)[0]
+                             .line());
+  return commands;
+}
+
 Json json(const FigureValues& figure, const Results& results) {
   const auto& shape = *figure.figure;
   std::vector<std::string> labels;
@@ -49,13 +68,9 @@ Json json(const FigureValues& figure, const Results& results) {
     Json one;
     one.add("name", curve.name).add("label", curve.label).add("kind", kind_name(curve.kind));
     if (!curve.expression.empty()) one.add("value", curve.expression);
-    if (curve.kind == Curve::Kind::measured) {
-      std::vector<std::string> commands;
-      for (const auto i : figure.points)
-        commands.push_back(
-            tasks_of(*results.experiment, curve, shape.points[i], false, results.mode)[0].line());
-      one.add("commands", commands);
-    }
+    if (curve.kind == Curve::Kind::measured)
+      one.add("commands", commands(figure, values, results, false));
+    if (!values.lag.empty()) one.add("real_commands", commands(figure, values, results, true));
     if (curve.kind == Curve::Kind::fit)
       one.add("fitted", curve.fitted)
           .add_raw("a", number_or_null(values.a))
@@ -67,6 +82,10 @@ Json json(const FigureValues& figure, const Results& results) {
     if (!values.real.empty())
       one.add_raw("real_mean", values_json(values.real, figure.points, &Value::mean))
           .add_raw("real_ci95", values_json(values.real, figure.points, &Value::ci95));
+    if (!values.lag.empty())
+      one.add_raw("real_lag_ms", lags_json(values.lag, figure.points, &Lag::mean_ms))
+          .add_raw("real_lag_p99_ms", lags_json(values.lag, figure.points, &Lag::p99_ms))
+          .add_raw("real_lag_max_ms", lags_json(values.lag, figure.points, &Lag::max_ms));
     curves.push_back(std::move(one));
   }
   return Json()
@@ -109,6 +128,11 @@ std::string number(double value) {
   return fmt::format("{:.{}f}", value, size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3);
 }
 
+std::string Results::verdicts() const {
+  const std::string text(name(simulated.verdict));
+  return mode.real ? fmt::format("{}; on real processes: {}", text, name(real.verdict)) : text;
+}
+
 std::string Results::command() const {
   std::string command = "turno lab run " + experiment->called;
   if (mode.quick) command += " --quick";
@@ -133,6 +157,8 @@ std::string csv(const FigureValues& figure) {
     text += "," + name;
     if (values.curve->kind == Curve::Kind::measured) text += "," + name + "_ci95";
     if (!values.real.empty()) text += "," + name + "_real," + name + "_real_ci95";
+    for (const auto* lag : {"_ms", "_p99_ms", "_max_ms"})
+      if (!values.lag.empty()) text += fmt::format(",{}_real_lag{}", name, lag);
   }
   text += "\n";
   for (const auto i : figure.points) {
@@ -142,6 +168,9 @@ std::string csv(const FigureValues& figure) {
       if (values.curve->kind == Curve::Kind::measured) text += "," + cell(values.at[i].ci95);
       if (!values.real.empty())
         text += "," + cell(values.real[i].mean) + "," + cell(values.real[i].ci95);
+      if (!values.lag.empty())
+        for (const auto part : {&Lag::mean_ms, &Lag::p99_ms, &Lag::max_ms})
+          text += "," + cell(values.lag[i].*part);
     }
     text += "\n";
   }

@@ -16,6 +16,8 @@ struct Results {
   Judgement simulated, real;  // real: not judged unless it was run
 
   [[nodiscard]] bool expected() const { return simulated.expected() && real.expected(); }
+  // "reproduced", or with real processes "reproduced; on real processes: direction reproduced".
+  [[nodiscard]] std::string verdicts() const;
   // The command that makes it again.
   [[nodiscard]] std::string command() const;
 };

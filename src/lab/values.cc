@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "core/usage_error.h"
@@ -21,8 +22,19 @@ Scale scale_of(bool real, const Mode& mode) {
   return mode.quick ? Scale::quick : Scale::full;
 }
 
+// The first of the real points, if none of them is a quick one: something must run.
+bool is_the_only_real(const Figure& figure, std::size_t point, const Mode& mode) {
+  if (!mode.real || !mode.quick || std::ranges::none_of(figure.curves, &Curve::real)) return false;
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < figure.points.size(); ++i) {
+    if (!figure.has_point(i, Scale::real)) continue;
+    if (figure.has_point(i, Scale::quick)) return false;
+    if (!first) first = i;
+  }
+  return first == point;
+}
 bool is_run(const Figure& figure, std::size_t point, const Mode& mode) {
-  return figure.has_point(point, scale_of(false, mode));
+  return figure.has_point(point, scale_of(false, mode)) || is_the_only_real(figure, point, mode);
 }
 bool is_run_really(const Figure& figure, std::size_t point, const Mode& mode) {
   return mode.real && is_run(figure, point, mode) && figure.has_point(point, Scale::real);
@@ -93,12 +105,29 @@ class Evaluation {
   }
 
   void measure(const FigureValues& figure, const Curve& curve, CurveValues& values) const {
-    if (curve.real && mode_.real) values.real.assign(values.at.size(), {nothing, 0, 0});
+    if (curve.real && mode_.real) {
+      values.real.assign(values.at.size(), {nothing, 0, 0});
+      values.lag.assign(values.at.size(), {nothing, nothing, nothing});
+    }
     for (const auto i : figure.points) {
       values.at[i] = measure(curve, figure.figure->points[i], false);
-      if (!values.real.empty() && is_run_really(*figure.figure, i, mode_))
-        values.real[i] = measure(curve, figure.figure->points[i], true);
+      if (values.real.empty() || !is_run_really(*figure.figure, i, mode_)) continue;
+      values.real[i] = measure(curve, figure.figure->points[i], true);
+      values.lag[i] = lag(curve, figure.figure->points[i]);
     }
+  }
+
+  [[nodiscard]] Lag lag(const Curve& curve, const Point& point) const {
+    Lag lag;
+    const auto tasks = tasks_of(experiment_, curve, point, true, mode_);
+    const auto runs = static_cast<double>(tasks.size());
+    for (const auto& task : tasks) {
+      const auto& measured = finished_.at(task.line());
+      lag.mean_ms += value_of(measured, "lag_ms") / runs;
+      lag.p99_ms += value_of(measured, "lag_p99_ms") / runs;
+      lag.max_ms = std::max(lag.max_ms, value_of(measured, "lag_max_ms"));
+    }
+    return lag;
   }
 
   [[nodiscard]] Value measure(const Curve& curve, const Point& point, bool real) const {

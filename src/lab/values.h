@@ -17,6 +17,7 @@ struct Task {
 
   // As a user would type it; also what names the run in the log.
   [[nodiscard]] std::string line() const { return (real ? "run " : "sim ") + command; }
+  static Task of(const std::string& line) { return {line.substr(4), line.starts_with("run ")}; }
   bool operator==(const Task&) const = default;
 };
 
@@ -46,10 +47,16 @@ struct Value {
   std::size_t runs = 0;
 };
 
+// How late the events of real runs happened: processes are woken when the machine has time.
+struct Lag {
+  double mean_ms = 0, p99_ms = 0, max_ms = 0;  // NaN: nothing was run
+};
+
 struct CurveValues {
   const Curve* curve;
   std::vector<Value> at;        // each point, simulated
   std::vector<Value> real;      // on real processes; empty: it was not run so
+  std::vector<Lag> lag;         // of those runs; only if it was measured
   double a = 0, b = 0, r2 = 0;  // of a fit
 };
 

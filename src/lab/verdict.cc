@@ -58,6 +58,22 @@ bool concerns(const FigureValues& figure, const Claim& claim, bool real) {
 
 std::string shown(double value) { return fmt::format("{:.4g}", value); }
 
+// How late the events were from which the claim's real numbers come; empty: it has none.
+std::string lateness(const FigureValues& figure, const Claim& claim, std::size_t point) {
+  Lag most{.mean_ms = -1};
+  const auto look = [&](const std::string&, const std::string& name) {
+    const auto* curve = figure.find(name.substr(0, name.find('.')));
+    if (curve == nullptr || curve->lag.empty()) return;
+    if (const auto& lag = curve->lag[point]; lag.mean_ms > most.mean_ms) most = lag;
+  };
+  claim.left.each_name(look);
+  claim.right.each_name(look);
+  if (most.mean_ms < 0) return {};
+  return fmt::format(
+      "; events were late by {:.2g} ms on average, 99 % by up to {:.2g}, at most {:.2g}",
+      most.mean_ms, most.p99_ms, most.max_ms);
+}
+
 Finding find(const FigureValues& figure, const Claim& claim, bool real) {
   Finding finding{.claim = &claim, .figure = figure.figure};
   if (!concerns(figure, claim, real)) return finding;
@@ -79,6 +95,7 @@ Finding find(const FigureValues& figure, const Claim& claim, bool real) {
                                  shown(left), shown(right));
     if (claim.relation == Relation::near && right != 0)
       finding.detail += fmt::format(" ({:+.1f} %)", 100 * (left - right) / std::abs(right));
+    if (real) finding.detail += lateness(figure, claim, i);
   }
   return finding;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/lab_testing.h"
+#include "lab/shelf.h"
 #include "lab/tables.h"
 
 namespace turno::lab {
@@ -32,6 +33,33 @@ TEST(Tasks, CanBeSabotaged) {
   EXPECT_NE(std::ranges::find(lines, "sim raymond --nodes 8 --entries 100 --without rule --seed 1"),
             lines.end());
   EXPECT_NE(std::ranges::find(lines, "sim central --nodes 8 --entries 100 --seed 1"), lines.end());
+}
+
+// `--quick --real` runs something for every figure that has real curves.
+TEST(Tasks, AreRealToo) {
+  const auto text =
+      std::string("processes --scale 0.1\n") + small + "real curves one\nreal points 4\n";
+  const auto lines = [](const Experiment& read, const Mode& mode) {
+    std::vector<std::string> lines;
+    for (const auto& task : all_tasks(read, mode)) lines.push_back(task.line());
+    return lines;
+  };
+  const auto quick = lines(experiment(text), {.quick = true, .real = true});
+  EXPECT_NE(std::ranges::find(quick, "run central --nodes 4 --entries 100 --scale 0.1 --seed 1"),
+            quick.end());
+  EXPECT_NE(std::ranges::find(quick, "sim central --nodes 4 --entries 7 --seed 1"), quick.end())
+      << "to compare it with";
+  EXPECT_EQ(lines(experiment(text), {.quick = true}), lines(experiment(), {.quick = true}));
+  for (const auto& shelved : shelf()) {
+    const auto read = parse_experiment(std::string(shelved.name), std::string(shelved.text));
+    for (const auto& figure : read.figures) {
+      if (std::ranges::none_of(figure.curves, &Curve::real)) continue;
+      auto alone = read;
+      alone.figures = {figure};
+      const auto tasks = all_tasks(alone, {.quick = true, .real = true});
+      EXPECT_TRUE(std::ranges::any_of(tasks, &Task::real)) << read.name << ", " << figure.name;
+    }
+  }
 }
 
 Judgement judged(const std::string& text, const Mode& mode = {}) {
