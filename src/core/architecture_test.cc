@@ -60,9 +60,10 @@ const std::map<std::string, std::set<std::string>> allowed = {
      {"core", "cluster", "net", "table", "client", "turno", "cli/frame", "cli/process",
       "cli/cluster"}},
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
+    {"cli/mpi", {"core", "field", "cli/lab", "cli/experiments"}},
     {"cli",
-     {"core", "catalogue", "field", "lab", "table", "cli/frame", "cli/lab", "cli/experiments",
-      "cli/cluster"}},
+     {"catalogue", "lab", "table", "cli/frame", "cli/lab", "cli/experiments", "cli/cluster",
+      "cli/mpi"}},
 };
 
 // Rooms with rooms inside: a file of src/port/http belongs to port/http.

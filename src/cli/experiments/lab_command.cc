@@ -49,9 +49,7 @@ lab::Sabotage sabotage(const Request& request) {
   return sabotage;
 }
 
-Conditions conditions(const Request& request, Executor run) {
-  if (request.real && run != run_in_workers)
-    throw UsageError("real processes are for 'turno lab'; here the ranks share the simulations");
+Conditions conditions(const Request& request, const Executors& run) {
   Conditions conditions{.mode = {request.quick, request.real, sabotage(request)},
                         .jobs = request.jobs,
                         .results = request.results,
@@ -139,7 +137,7 @@ int show(const Request& request) {
   return 0;
 }
 
-int run_one(const Request& request, Executor run) {
+int run_one(const Request& request, const Executors& run) {
   const auto experiment = find_experiment(request.name);
   if (request.real && !experiment.has_real())
     throw UsageError(experiment.name + " has nothing for real processes");
@@ -178,7 +176,7 @@ std::string common_time(const std::filesystem::path& results, const std::string&
   return time;
 }
 
-int run_all_experiments(const Request& request, Executor run) {
+int run_all_experiments(const Request& request, const Executors& run) {
   const auto given = conditions(request, run);
   const auto time = common_time(
       request.results, fmt::format("{} {} {} {} {}", this_program(), request.quick, request.real,
@@ -196,7 +194,7 @@ int run_all_experiments(const Request& request, Executor run) {
     const auto& results = all.back().results;
     expected = expected && results.expected();
     const auto verdict =
-        fmt::format("{}{}", name(results.simulated.verdict), results.expected() ? "" : "  CHANGED");
+        fmt::format("{}{}", results.verdicts(), results.expected() ? "" : "  CHANGED");
     if (!request.json) fmt::print("{:<24} {}\n", experiment.name, verdict);
     std::fflush(stdout);
   }
@@ -232,7 +230,7 @@ void add_conditions(Command command, Request& request) {
 
 }  // namespace
 
-void add_lab(Command app, Job& job, Executor run) {
+void add_lab(Command app, Job& job, const Executors& run) {
   auto lab = add_lab_command(app, "lab");
   auto request = std::make_shared<Request>();
 

@@ -7,6 +7,6 @@
 
 namespace turno::cli {
 
-void add_lab(Command app, Job& job, Executor run = run_in_workers);
+void add_lab(Command app, Job& job, const Executors& run = {});
 
 }  // namespace turno::cli

@@ -114,9 +114,9 @@ void Laboratory::run_tasks(const lab::Experiment& experiment, const std::string&
     std::erase(left, task);
     if (line.due()) show();
   };
-  conditions_.run(simulated, conditions_.jobs, done);
+  conditions_.run.simulated(simulated, conditions_.jobs, done);
   // Real processes have the machine for themselves.
-  run_in_workers(real, 1, done);
+  conditions_.run.real(real, 1, done);
   line.clear();
 }
 

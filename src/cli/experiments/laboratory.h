@@ -15,7 +15,7 @@ struct Conditions {
   std::size_t jobs = 1;
   std::string results = "results";
   bool figures = true;  // drawn, if gnuplot is there
-  Executor run = run_in_workers;
+  Executors run;
 };
 
 class Laboratory {

@@ -42,7 +42,7 @@ void check_task(const lab::Task& task) {
   if (task.real) (void)how.plan();
 }
 
-lab::Measured run_task(const lab::Task& task) {
+lab::Measured run_task(const lab::Task& task, FieldRunner processes) {
   FieldOptions how;
   auto prepared = prepare(task, how);
   prepared.repeat(0);
@@ -51,7 +51,11 @@ lab::Measured run_task(const lab::Task& task) {
   lab::Measured measured;
   if (task.real) {
     const auto& cast = *field::find_cast(prepared.algorithm->info.name, prepared.published());
-    measured = lab::measure(field::run(cast, prepared.options, how.plan()).result);
+    const auto outcome = processes(cast, prepared.options, how.plan());
+    measured = lab::measure(outcome.result);
+    measured.values["lag_ms"] = outcome.lag_mean_ms;
+    measured.values["lag_p99_ms"] = outcome.lag_p99_ms;
+    measured.values["lag_max_ms"] = outcome.lag_max_ms;
   } else {
     measured = lab::measure(prepared.algorithm->simulate(prepared.options));
   }

@@ -106,9 +106,9 @@ class Workers {
 
 }  // namespace
 
-std::string told(const lab::Task& task) {
+std::string told(const lab::Task& task, FieldRunner processes) {
   try {
-    return lab::log_line(task.line(), run_task(task));
+    return lab::log_line(task.line(), run_task(task, processes));
   } catch (const std::exception& error) {
     return std::string(trouble) + error.what();
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "cli/lab/commands.h"
 #include "lab/values.h"
 
 namespace turno::cli {
@@ -17,8 +18,13 @@ using Executor = void (*)(const std::vector<lab::Task>& tasks, std::size_t jobs,
 
 void run_in_workers(const std::vector<lab::Task>& tasks, std::size_t jobs, const Done& done);
 
-// What a worker says of a run, as one line of the log; or why there is none.
-std::string told(const lab::Task& task);
+struct Executors {
+  Executor simulated = run_in_workers, real = run_in_workers;
+};
+
+// What a worker says of a run, as one line of the log; or why there is none. A real one runs on
+// `processes`.
+std::string told(const lab::Task& task, FieldRunner processes = field::run);
 // Throws std::runtime_error if there is none.
 lab::Measured heard(const lab::Task& task, const std::string& text);
 

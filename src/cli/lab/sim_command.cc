@@ -19,16 +19,19 @@ namespace {
 
 using RunOnce = std::function<void(const PreparedRun&, Runs&)>;
 
-int run_all(const RunRequest& asked, const RunOnce& run_once, Runs runs) {
+int run_all(const RunRequest& asked, const RunOnce& run_once, Runs runs, bool speaks = true) {
   PreparedRun prepared(asked);
   const auto& request = prepared.request;
   auto& options = prepared.options;
   std::unique_ptr<OutputFile> trace;
   if (!request.trace.empty()) {
-    trace = std::make_unique<OutputFile>(request.trace);
-    options.trace = [&](const TraceStep& step) { trace->write(json_line(step) + "\n"); };
+    if (speaks) trace = std::make_unique<OutputFile>(request.trace);
+    // Whoever does not write it must be asked for it too: only then nodes keep what is in it.
+    options.trace = [&](const TraceStep& step) {
+      if (trace) trace->write(json_line(step) + "\n");
+    };
   }
-  ProgressLine line(!request.json || request.trace != "-");
+  ProgressLine line(speaks && (!request.json || request.trace != "-"));
   for (std::uint64_t i = 0; i < request.repeat; ++i) {
     prepared.repeat(i);
     if (line.visible())
@@ -44,7 +47,7 @@ int run_all(const RunRequest& asked, const RunOnce& run_once, Runs runs) {
   }
   line.clear();
   if (trace) trace->commit();
-  if (request.trace != "-") report(request, options, *prepared.algorithm, runs);
+  if (speaks && request.trace != "-") report(request, options, *prepared.algorithm, runs);
   return runs.violation().empty() ? 0 : exit_violated;
 }
 
@@ -56,7 +59,8 @@ int simulate(const RunRequest& request) {
                  {});
 }
 
-int run_in_field(const RunRequest& request, const FieldOptions& given, FieldRunner run) {
+int run_in_field(const RunRequest& request, const FieldOptions& given, FieldRunner run,
+                 bool speaks) {
   const auto plan = given.plan();
   return run_all(
       request,
@@ -67,7 +71,7 @@ int run_in_field(const RunRequest& request, const FieldOptions& given, FieldRunn
         runs.real.push_back({outcome.processes, outcome.real_seconds, outcome.lag_mean_ms,
                              outcome.lag_p99_ms, outcome.lag_max_ms});
       },
-      {.scale = plan.scale});
+      {.scale = plan.scale}, speaks);
 }
 
 }  // namespace
@@ -89,7 +93,7 @@ void add_sim(Command app, Job& job) {
   });
 }
 
-void add_run(Command app, Job& job, FieldRunner run) {
+void add_run(Command app, Job& job, FieldRunner run, bool speaks) {
   auto command = add_lab_command(app, "run");
   auto request = std::make_shared<RunRequest>();
   auto given = std::make_shared<FieldOptions>();
@@ -105,9 +109,9 @@ void add_run(Command app, Job& job, FieldRunner run) {
       "  turno run bully --nodes 5 --crash 1s:4 --recover 20s:4 --scale 0.1\n"
       "  turno run k-out-of-m --nodes 5 --permits 1 --without all-replies\n"
       "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
-  command.callback([&job, request, given, command, run] {
+  command.callback([&job, request, given, command, run, speaks] {
     note_given_in_field(command, *request);
-    job = [request, given, run] { return run_in_field(*request, *given, run); };
+    job = [request, given, run, speaks] { return run_in_field(*request, *given, run, speaks); };
   });
 }
 

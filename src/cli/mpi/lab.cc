@@ -1,4 +1,4 @@
-#include "cli/mpi_lab.h"
+#include "cli/mpi/lab.h"
 
 #include <mpi.h>
 
@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+
+#include "cli/mpi/ranks.h"
 
 namespace turno::cli {
 
@@ -39,14 +41,14 @@ int ranks() {
 
 }  // namespace
 
-void run_on_ranks(const std::vector<lab::Task>& tasks, std::size_t jobs, const Done& done) {
+void simulate_on_ranks(const std::vector<lab::Task>& tasks, std::size_t jobs, const Done& done) {
   if (ranks() == 1) return run_in_workers(tasks, jobs, done);
   std::map<int, const lab::Task*> busy;
   std::size_t next = 0;
   const auto give = [&](int rank) {
     if (next == tasks.size()) return;
     busy[rank] = &tasks[next];
-    send(rank, tasks[next++].command);
+    send(rank, tasks[next++].line());
   };
   for (int rank = 1; rank < ranks(); ++rank) give(rank);
   std::string wrong;
@@ -65,12 +67,21 @@ void run_on_ranks(const std::vector<lab::Task>& tasks, std::size_t jobs, const D
   if (!wrong.empty()) throw std::runtime_error(wrong);
 }
 
+void run_on_ranks(const std::vector<lab::Task>& tasks, std::size_t /*jobs*/, const Done& done) {
+  for (const auto& task : tasks) {
+    for (int rank = 1; rank < ranks(); ++rank) send(rank, task.line());
+    done(task, heard(task, told(task, run_nodes_on_ranks)));
+  }
+}
+
 void serve_runs() {
   for (;;) {
     int first = 0;
-    const auto command = receive(first);
-    if (command.empty()) return;
-    send(0, told({.command = command}));
+    const auto line = receive(first);
+    if (line.empty()) return;
+    const auto task = lab::Task::of(line);
+    const auto text = told(task, run_nodes_on_ranks);
+    if (!task.real) send(0, text);
   }
 }
 
