@@ -48,6 +48,9 @@ mpi: bootstrap ## Build build/release/turno-mpi: turno run on the ranks of Open 
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release -j $(JOBS) --target turno-mpi
 
+mpi-test: lab-program mpi ## Test turno-mpi: the same experiment with eight ranks and with processes
+	@scripts/test-mpi
+
 examples: bootstrap ## Install the library into a directory of its own, build the examples with it, and run them
 	@scripts/test-examples
 
@@ -63,7 +66,7 @@ sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitiz
 	@scripts/bootstrap etcd-server
 	@scripts/sanitize
 
-check-deep: lab-program release-recovery_test release-catalogue_test release-turno-torture ## Explore the large configurations (minutes)
+check-deep: lab-program mpi release-recovery_test release-catalogue_test release-turno-torture ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
 lab: lab-program ## Run the papers' experiments and ours, judge them, write results/report.html (minutes)
@@ -104,4 +107,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build lab lab-program mpi build-times run compare test sanitize check-deep bench torture fuzz format lint clean
+.PHONY: help bootstrap build lab lab-program mpi mpi-test build-times run compare test sanitize check-deep bench torture fuzz format lint clean
