@@ -1,6 +1,6 @@
-// Commands under `turno lock` and its likes, while nodes are killed, stopped, told to leave and replaced, and the
-// commands' wrappers are killed and stopped. Each command notes when it runs; never may two of one
-// lock run at once.
+// Commands under `turno lock` and its likes, while nodes are killed, stopped, told to leave and
+// replaced, and the commands' wrappers are killed and stopped. Each command notes when it runs;
+// never may two of one lock run at once.
 #pragma once
 
 #include <span>
