@@ -1,6 +1,6 @@
-// A member of five is killed while clients of the other four take permits of a semaphore of 100 and
-// give them back, and a client of the fifth holds five: for how long does nobody get one, and how
-// many are closed for how long? Everything is read from the clients' own records.
+// A member of five is killed while clients of the other four take permits of a semaphore and give
+// them back, and a client of the fifth holds a few: for how long does nobody get one, and how many
+// are closed for how long? Everything is read from the clients' own records.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int permits = 100, lost = 5;
+struct Case {
+  int permits;
+  int held;  // by the one that is killed
+  int users;
+  milliseconds hold;  // each permit
+};
 
 struct Records {
   struct Change {
@@ -36,11 +41,11 @@ struct Records {
 // Takes a permit, keeps it for a while, gives it back.
 class User final : public Talker {
  public:
-  User(const std::string& address, milliseconds hold, Records& records)
-      : connection_(address), hold_(hold), records_(records) {}
+  User(const std::string& address, const Case& situation, Records& records)
+      : connection_(address), case_(situation), records_(records) {}
   [[nodiscard]] int descriptor() const override { return connection_.descriptor(); }
   void begin() override {
-    connection_.write(command({"PERMIT", "s", "OF", std::to_string(permits)}));
+    connection_.write(command({"PERMIT", "s", "OF", std::to_string(case_.permits)}));
   }
   Progress read() override {
     Progress progress;
@@ -48,7 +53,7 @@ class User final : public Talker {
     while (const auto* reply = connection_.next()) {
       if (reply->kind == wire::Reply::Kind::array) {
         records_.change(1);
-        progress.pause = hold_;
+        progress.pause = case_.hold;
       } else {
         ++progress.finished;
         begin();
@@ -63,7 +68,7 @@ class User final : public Talker {
 
  private:
   RespConnection connection_;
-  const milliseconds hold_;
+  const Case& case_;
   Records& records_;
 };
 
@@ -91,19 +96,18 @@ int most_in_use(const Records& records, Clock::time_point from, Clock::time_poin
   return most;
 }
 
-// What becomes of `users`, of which each keeps its permit for `hold`.
-void kill_a_member(Place& place, int users, milliseconds hold) {
+void kill_a_member(Place& place, const Case& situation) {
   using namespace std::chrono_literals;
   static int number = 0;
   TurnoCluster cluster(place.turno(), place.path() / fmt::format("dead-{}", ++number), 5);
   const RespConnection holder(cluster.tcp().back());
-  holder.write(
-      command({"PERMIT", "s", "OF", std::to_string(permits), "COUNT", std::to_string(lost)}));
+  holder.write(command({"PERMIT", "s", "OF", std::to_string(situation.permits), "COUNT",
+                        std::to_string(situation.held)}));
   Records records;
   std::vector<std::unique_ptr<Talker>> talkers;
-  for (int i = 0; i < users; ++i)
+  for (int i = 0; i < situation.users; ++i)
     talkers.push_back(
-        std::make_unique<User>(cluster.tcp()[static_cast<std::size_t>(i % 4)], hold, records));
+        std::make_unique<User>(cluster.tcp()[static_cast<std::size_t>(i % 4)], situation, records));
   constexpr milliseconds before = 3s, after = 4s, step = 250ms;
   const auto begin = Clock::now();
   Clock::time_point killed{};
@@ -117,7 +121,7 @@ void kill_a_member(Place& place, int users, milliseconds hold) {
   fmt::print(
       "{} clients of four nodes keep each permit for {} ms; the fifth node holds {} of {} and is "
       "killed\n",
-      users, hold.count(), lost, permits);
+      situation.users, situation.hold.count(), situation.held, situation.permits);
   fmt::print(
       "  the longest time in which nobody got a permit: {:.0f} ms in the second before, {:.0f} ms "
       "in the {} s after\n",
@@ -135,8 +139,11 @@ void kill_a_member(Place& place, int users, milliseconds hold) {
 
 void dead_member(Place& place) {
   using namespace std::chrono_literals;
-  kill_a_member(place, 20, 5ms);     // far fewer than there are permits
-  kill_a_member(place, 120, 100ms);  // more: every permit that is not closed is in use
+  // Fewer users than permits; and more, so that every permit that is not closed is in use.
+  kill_a_member(place, {.permits = 20, .held = 1, .users = 8, .hold = 5ms});
+  kill_a_member(place, {.permits = 20, .held = 1, .users = 40, .hold = 20ms});
+  kill_a_member(place, {.permits = 100, .held = 5, .users = 20, .hold = 5ms});
+  kill_a_member(place, {.permits = 100, .held = 5, .users = 120, .hold = 100ms});
 }
 
 }  // namespace turno::bench

@@ -15,25 +15,42 @@ constexpr std::array allocators = {"bouabdallah-laforest", "brokered", "central-
 // What is compared: a lock, a semaphore, a store.
 enum class Kind { lock, permit, reservation };
 
-Cycle cycle(Kind kind, const std::string& name, int permits) {
-  switch (kind) {
-    case Kind::lock:
-      return {{{command({"LOCK", name})}, {command({"UNLOCK", name})}}};
-    case Kind::permit:
-      return {{{command({"PERMIT", name, "OF", std::to_string(permits)})},
-               {command({"RELEASE", name})}}};
-    case Kind::reservation:
-      break;
+// What is asked for in turn: taken and given back, one after the other.
+Cycle cycle(Kind kind, const std::vector<std::string>& names, int permits) {
+  Cycle all;
+  for (const auto& name : names) {
+    switch (kind) {
+      case Kind::lock:
+        all.requests.push_back({command({"LOCK", name})});
+        all.requests.push_back({command({"UNLOCK", name})});
+        break;
+      case Kind::permit:
+        all.requests.push_back({command({"PERMIT", name, "OF", std::to_string(permits)})});
+        all.requests.push_back({command({"RELEASE", name})});
+        break;
+      case Kind::reservation:
+        all.requests.push_back({command({"RESERVE", fmt::format("x:1/{}", permits), "IN", name})});
+        all.requests.push_back({command({"RETURN", "IN", name})});
+        break;
+    }
   }
-  return {{{command({"RESERVE", fmt::format("x:1/{}", permits), "IN", name})},
-           {command({"RETURN", "IN", name})}}};
+  return all;
 }
 
 struct Load {
   std::string title;
   int connections;
   int permits;
-  bool shared;  // all want the same, at all nodes; else each has one of its own, at one node
+  bool shared;  // all want the same, at all nodes; else each has its own, at one node
+  // That each has: some things have their home, or their coordinator, at the node that is asked.
+  int things = 1;
+
+  [[nodiscard]] std::vector<std::string> names(int connection) const {
+    std::vector<std::string> all;
+    for (int k = 0; k < things; ++k)
+      all.push_back(shared ? "shared" : fmt::format("of-{}-{}-{}", connections, connection, k));
+    return all;
+  }
 };
 
 void measure_in_clusters_of(std::size_t nodes, Place& place) {
@@ -45,21 +62,15 @@ void measure_in_clusters_of(std::size_t nodes, Place& place) {
   const auto run = [&](const TurnoCluster& cluster, Kind kind, const Load& load) {
     auto addresses = cluster.tcp();
     if (!load.shared) addresses.resize(1);
-    return cycles_per_second(addresses,
-                             cycles_of(load.connections,
-                                       [&](int i) {
-                                         const auto name = fmt::format(
-                                             "{}-{}", load.connections,
-                                             load.shared ? "shared" : std::to_string(i));
-                                         return cycle(kind, name, load.permits);
-                                       }),
-                             place.time());
+    const auto cycles = cycles_of(load.connections,
+                                  [&](int i) { return cycle(kind, load.names(i), load.permits); });
+    return load.things * cycles_per_second(addresses, cycles, place.time());
   };
   std::vector<Group> groups;
   for (const auto& load :
-       {Load{"one connection, nobody competes, 100 permits", 1, 100, false},
-        Load{fmt::format("{} connections, each its own, 100 permits", connections), connections,
-             100, false},
+       {Load{"one connection, ten of 100 permits in turn", 1, 100, false, 10},
+        Load{fmt::format("{} connections, each one of its own, 100 permits", connections),
+             connections, 100, false},
         Load{fmt::format("{} connections at all nodes want 4 permits (or one lock)", connections),
              connections, 4, true}}) {
     Group group{fmt::format("A permit and back beside a lock, {} {}: {}", nodes,
