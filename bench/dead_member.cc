@@ -105,6 +105,7 @@ void kill_a_member(Place& place, const Case& situation) {
                         std::to_string(situation.held)}));
   Records records;
   std::vector<std::unique_ptr<Talker>> talkers;
+  talkers.reserve(static_cast<std::size_t>(situation.users));
   for (int i = 0; i < situation.users; ++i)
     talkers.push_back(
         std::make_unique<User>(cluster.tcp()[static_cast<std::size_t>(i % 4)], situation, records));

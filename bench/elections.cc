@@ -27,8 +27,10 @@ std::vector<Group> elections(Place& place) {
   };
   const auto etcd = [&place](bool shared) {
     const auto fresh = place.fresh();
+    const auto count = shared ? candidates : connections;
     std::vector<std::unique_ptr<Talker>> talkers;
-    for (int i = 0; i < (shared ? candidates : connections); ++i)
+    talkers.reserve(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i)
       talkers.push_back(place.etcd().talker(fmt::format("{}{}", fresh, shared ? 0 : i)));
     return sum(drive(talkers, place.time()));
   };

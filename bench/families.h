@@ -59,6 +59,7 @@ inline constexpr int connections = 50;
 template <class Make>
 std::vector<Cycle> cycles_of(int count, Make cycle) {
   std::vector<Cycle> cycles;
+  cycles.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) cycles.push_back(cycle(i));
   return cycles;
 }

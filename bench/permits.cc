@@ -47,6 +47,7 @@ struct Load {
 
   [[nodiscard]] std::vector<std::string> names(int connection) const {
     std::vector<std::string> all;
+    all.reserve(static_cast<std::size_t>(things));
     for (int k = 0; k < things; ++k)
       all.push_back(shared ? "shared" : fmt::format("of-{}-{}-{}", connections, connection, k));
     return all;
@@ -55,6 +56,7 @@ struct Load {
 
 void measure_in_clusters_of(std::size_t nodes, Place& place) {
   std::vector<std::unique_ptr<TurnoCluster>> clusters;
+  clusters.reserve(allocators.size());
   for (const auto* allocator : allocators)
     clusters.push_back(std::make_unique<TurnoCluster>(
         place.turno(), place.path() / fmt::format("{}-{}", allocator, nodes), nodes,

@@ -58,6 +58,7 @@ std::vector<Group> semaphores(Place& place) {
   };
   const auto postgres = [&place](bool shared, std::chrono::milliseconds pause) {
     std::vector<std::unique_ptr<Talker>> talkers;
+    talkers.reserve(connections);
     for (int i = 0; i < connections; ++i)
       talkers.push_back(place.postgres().talker(shared ? 0 : i + 1, permits, pause));
     return sum(drive(talkers, place.time()));
