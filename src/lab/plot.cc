@@ -28,6 +28,10 @@ struct Line {
   bool real = false;
 };
 
+std::string really(const std::string& label) {
+  return label == "simulated" ? "real processes" : label + ", real processes";
+}
+
 std::vector<Line> lines_of(const FigureValues& figure) {
   std::vector<Line> lines;
   std::map<std::string, std::size_t> colour_of;
@@ -41,8 +45,7 @@ std::vector<Line> lines_of(const FigureValues& figure) {
     const auto found = colour_of.find(like.empty() ? name : like);
     const auto colour = found == colour_of.end() ? 0 : found->second;
     lines.push_back({&curve, &curve.at, label, colour, false});
-    if (!curve.real.empty())
-      lines.push_back({&curve, &curve.real, label + ", real processes", colour, true});
+    if (!curve.real.empty()) lines.push_back({&curve, &curve.real, really(label), colour, true});
   }
   std::erase_if(lines, [&](const Line& line) {
     return std::ranges::all_of(figure.points,
@@ -72,6 +75,11 @@ std::string data(const FigureValues& figure, const Line& line) {
   return text;
 }
 
+// Many names need the room below them, where else the name of the axis is.
+bool are_slanted(const FigureValues& figure) {
+  return figure.figure->categories && figure.points.size() > 6;
+}
+
 // Bars beside each other, centred at the place of their point.
 std::string bars(const FigureValues& figure, const std::vector<Line>& lines) {
   std::vector<std::string> names, parts;
@@ -90,7 +98,7 @@ std::string bars(const FigureValues& figure, const std::vector<Line>& lines) {
                     k, shift, width * 0.9, fill, colour, colour, quoted(lines[k].label)));
   }
   return fmt::format("set xtics ({}){}\nset xrange [0.4:{}.6]\nset boxwidth 1\nplot {}\n",
-                     fmt::join(names, ", "), names.size() > 6 ? " rotate by -30 left" : "",
+                     fmt::join(names, ", "), are_slanted(figure) ? " rotate by -30 left" : "",
                      names.size(), fmt::join(parts, ", \\\n  "));
 }
 
@@ -143,8 +151,10 @@ std::string plot_script(const FigureValues& figure, Picture picture, const std::
   std::string script;
   for (std::size_t k = 0; k < lines.size(); ++k)
     script += fmt::format("$d{} << EOD\n{}EOD\n", k, data(figure, lines[k]));
-  // Names below the figure, so that they hide nothing.
-  const auto rows = (lines.size() + 1) / 2;
+  // Names below the figure, so that they hide nothing; beside each other if both fit.
+  const bool wide = std::ranges::any_of(lines, [](const Line& l) { return l.label.size() > 36; });
+  const std::size_t columns = wide ? 1 : 2;
+  const auto rows = (lines.size() + columns - 1) / columns;
   const auto height = 430 + 24 * rows;
   if (picture == Picture::svg) {
     script += fmt::format(
@@ -158,10 +168,10 @@ std::string plot_script(const FigureValues& figure, Picture picture, const std::
   script += fmt::format(
       "set output {}\nset title {}\nset encoding utf8\nset termoption noenhanced\nset border 3 lc "
       "rgb '#444444'\n"
-      "set tics nomirror\nset grid y lc rgb '#dddddd' lt 1\nset key below maxcols 2 reverse Left "
+      "set tics nomirror\nset grid y lc rgb '#dddddd' lt 1\nset key below maxcols {} reverse Left "
       "samplen 2.5\nset bmargin {}\nset xlabel {} offset 0,0.6\nset ylabel {}\nset format y '%g'\n",
-      quoted(output), quoted(shape.title), rows + (shape.categories ? 6 : 4), quoted(shape.x.label),
-      quoted(shape.y.label));
+      quoted(output), quoted(shape.title), columns, rows + (shape.categories ? 6 : 4),
+      quoted(are_slanted(figure) ? "" : shape.x.label), quoted(shape.y.label));
   script += shape.y.logarithmic ? "set logscale y\n" : "set yrange [0:*]\n";
   return script + (shape.categories ? bars(figure, lines) : curves(figure, lines));
 }

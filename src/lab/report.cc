@@ -80,8 +80,8 @@ std::string cell(const Value& value, std::string_view kind) {
 
 std::string late(const Lag& lag) {
   if (std::isnan(lag.mean_ms)) return "<td class=\"real\"></td>";
-  return fmt::format("<td class=\"real ci\">{:.2g}, {:.2g}, {:.2g}</td>", lag.mean_ms, lag.p99_ms,
-                     lag.max_ms);
+  return fmt::format("<td class=\"real ci\">{}, {}, {}</td>", number(lag.mean_ms),
+                     number(lag.p99_ms), number(lag.max_ms));
 }
 
 std::string heading(const CurveValues& values) {

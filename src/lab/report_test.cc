@@ -60,9 +60,9 @@ TEST_F(Report, ShowsBothVerdictsAndHowLateRealEventsWere) {
   const auto contents = html.substr(0, html.find("<h2"));
   EXPECT_THAT(contents, HasSubstr("direction reproduced</span> simulated, "));
   EXPECT_THAT(contents, HasSubstr("not reproduced</span> on real processes"));
-  EXPECT_THAT(html, HasSubstr("<td class=\"real ci\">0.25, 3, 40</td>"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"real ci\">0.250, 3, 40</td>"));
   EXPECT_THAT(html,
-              HasSubstr("events were late by 0.25 ms on average, 99 % by up to 3, at most 40"));
+              HasSubstr("events were late by 0.250 ms on average, 99 % by up to 3, at most 40"));
 }
 
 TEST_F(Report, DrawsWhatHasALabel) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "lab/tables.h"
+
 namespace turno::lab {
 
 namespace {
@@ -69,9 +71,8 @@ std::string lateness(const FigureValues& figure, const Claim& claim, std::size_t
   claim.left.each_name(look);
   claim.right.each_name(look);
   if (most.mean_ms < 0) return {};
-  return fmt::format(
-      "; events were late by {:.2g} ms on average, 99 % by up to {:.2g}, at most {:.2g}",
-      most.mean_ms, most.p99_ms, most.max_ms);
+  return fmt::format("; events were late by {} ms on average, 99 % by up to {}, at most {}",
+                     number(most.mean_ms), number(most.p99_ms), number(most.max_ms));
 }
 
 Finding find(const FigureValues& figure, const Claim& claim, bool real) {
