@@ -53,7 +53,7 @@ struct Desk : Part<P, Desk<P>, Outcome> {
         leave(step, event.fence, event.tired);
         break;
       case Event::Kind::withdraw:
-        out.done = withdraw(event.user, event.spot);
+        out.done = withdraw(step, event.user, event.spot);
         break;
       case Event::Kind::linger:
         linger(step);
@@ -167,8 +167,19 @@ struct Desk : Part<P, Desk<P>, Outcome> {
     if (!overlaps) request(step);
   }
 
-  // The turn that was asked for stays asked for: when it comes and nobody waits, it is given back.
-  bool withdraw(UserId user, Line::Spot spot) {
+  // The turn that the algorithm was asked for stays asked for: when it comes and nobody waits, it
+  // is given back. If no instance is known, only the home was asked.
+  bool withdraw(Step& step, UserId user, Line::Spot spot) {
+    const bool probed = turn.probing;
+    const bool done = give_up(user, spot);
+    const bool used = turn.holder != no_user || !turn.line.empty() || turn.trying != no_user;
+    if (used || this->part() != 0) return done;
+    turn.asked = false;
+    // Who left while there was no instance waits for one to leave it.
+    if (!left) this->stop_asking(step, probed || phase == Phase::asked);
+    return done;
+  }
+  bool give_up(UserId user, Line::Spot spot) {
     const bool probed = user == turn.trying && turn.probing;
     if (user == turn.trying) {
       turn.trying = no_user;
@@ -322,7 +333,7 @@ struct Desk : Part<P, Desk<P>, Outcome> {
   void be_refused(Step& step) {
     if (turn.trying == no_user) return;
     step.out.refused = turn.trying;
-    withdraw(turn.trying, Line::nowhere);
+    give_up(turn.trying, Line::nowhere);
   }
 
   // Nobody is known to be inside: the user that tries asks as any other would. If another user of

@@ -560,7 +560,7 @@ TEST(Desk, IgnoresReportsAndWishesWhereItsHomeIsNot) {
   const Context context{&setup, n0, n2, &ledger, {}};
   using Kind = Note::Kind;
   for (const auto kind : {Kind::report, Kind::reported, Kind::open, Kind::query, Kind::probe,
-                          Kind::held, Kind::freed, Kind::spoilt}) {
+                          Kind::held, Kind::freed, Kind::spoilt, Kind::forgo}) {
     Desk<Dir>::Out out;
     const Desk<Dir>::Message message{{.kind = kind, .instance = 7, .count = 99}};
     desk.step(context, {.kind = DeskEvent::Kind::receive, .from = n1, .note = &message}, out);

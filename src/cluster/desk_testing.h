@@ -65,9 +65,10 @@ class Cluster {
   void adopt(NodeId node) {
     auto& self = nodes_[node.index()];
     self.epoch = epoch_;
-    self.ledger = {.delayed = delayed_};
     NodeSet all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) all.insert(NodeId{i});
+    self.ledger = {.delayed = delayed_, .unreported = all};
+    self.ledger.unreported.erase(node);
     act(node, {.kind = Kind::adopt,
                .gone = &gone_,
                .missing = node == home_ ? &all : nullptr,
@@ -84,6 +85,8 @@ class Cluster {
       if (flight->from != from || flight->to != to) continue;
       const auto [sender, receiver, message] = *flight;
       flights_.erase(flight);
+      if (message.kind == Note::Kind::reported)
+        nodes_[receiver.index()].ledger.unreported.erase(sender);
       act(receiver, {.kind = Kind::receive, .from = sender, .note = &message});
       return std::string(kind_name(message));
     }

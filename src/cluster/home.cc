@@ -45,6 +45,8 @@ void Home::receive(const Context& context, NodeId from, const Note& note, bool u
       if (lives()) return answer_probe(from, used_here, letters);
       tries.insert(from);
       return conclude(context, letters);
+    case Kind::forgo:
+      return forgo(context, from, used_here, letters);
     case Kind::held:
     case Kind::freed:
       if (lives() && note.instance == instance) mark(from, note.kind == Kind::held, letters);
@@ -58,16 +60,17 @@ void Home::take_open(const Context& context, NodeId from, const Note& note, Lett
   auto wishes_for = note.terms;
   if (context.kind == Primitive::reservation && lives()) refuse_unknown(from, wishes_for, letters);
   if (lives() && serves(wishes_for)) return tell_opened(from, letters);
-  if (lives()) {
-    // What it wants an instance gets at its birth only.
-    const auto ended = instance;
-    retire(context, letters);
-    letters.push_back({context.self, {.kind = Kind::retire, .instance = ended}});
-  }
+  if (lives()) end_instance(context, letters);  // what it wants an instance gets at its birth only
   if (permits == 0) permits = note.permits;
   want(from, wishes_for);
   wishes.insert(from);
   conclude(context, letters);
+}
+
+void Home::end_instance(const Context& context, Letters& letters) {
+  const auto ended = instance;
+  retire(context, letters);
+  letters.push_back({context.self, {.kind = Kind::retire, .instance = ended}});
 }
 
 // False: it was not asked for, or has come before.
@@ -109,6 +112,22 @@ bool Home::is_taken(std::uint32_t unit) const {
   return std::any_of(holdings.begin(), holdings.end(), [&](const Holding& other) {
     return std::find(other.units.begin(), other.units.end(), unit) != other.units.end();
   });
+}
+
+// An instance that was born for it alone ends at once: a home that was stopped hears thousands of
+// wishes, and that they are none any more.
+void Home::forgo(const Context& context, NodeId from, bool used_here, Letters& letters) {
+  if (lives()) {
+    auto others = members;
+    others.erase(context.self);
+    others.erase(from);
+    if (others.empty() && !used_here) end_instance(context, letters);
+    return;
+  }
+  wishes.erase(from);
+  tries.erase(from);
+  std::erase_if(wanted, [&](const Wanted& each) { return each.member == from; });
+  if (wishes.empty() && holdings.empty()) permits = 0;
 }
 
 // If all is known, and somebody needs an instance.

@@ -66,8 +66,11 @@ struct Home {
   [[nodiscard]] bool keeps_for_the_dead() const { return lives() && !clear; }
   // Surely these members, who are gone now, did not have it.
   [[nodiscard]] bool clears(const NodeSet& gone) const;
-  [[nodiscard]] bool is_idle() const {
-    return !here || (instance == 0 && missing.empty() && wishes.empty() && tries.empty());
+  // A home that is begun anew from the ledger knows as much.
+  [[nodiscard]] bool is_idle(const Ledger& ledger) const {
+    const bool as_new = inquiry == 0 && missing == ledger.unreported && holdings.empty();
+    return !here ||
+           (instance == 0 && (missing.empty() || as_new) && wishes.empty() && tries.empty());
   }
 
  private:
@@ -77,6 +80,8 @@ struct Home {
   [[nodiscard]] bool is_taken(std::uint32_t unit) const;
   void take_open(const Context& context, NodeId from, const Note& note, Letters& letters);
   void keep_for_the_dead(const Context& context);
+  void forgo(const Context& context, NodeId from, bool used_here, Letters& letters);
+  void end_instance(const Context& context, Letters& letters);
   void tell_unknown(Letters& letters);
   void answer_probe(NodeId from, bool used_here, Letters& letters);
   void mark(NodeId from, bool inside, Letters& letters);

@@ -29,6 +29,7 @@ struct Many : cluster::Part<P, Whole, PoolOutcome> {
         break;
       case Event::Kind::withdraw:
         out.done = whole.withdraw(step, event);
+        if (!whole.is_used_here()) this->stop_asking(step, this->phase == Base::Phase::asked);
         break;
       case Event::Kind::receive:
         this->receive(step, event.from, *event.note);

@@ -52,12 +52,13 @@ struct Note {
     go,        // nobody is known to have it: ask as others do
     held,      // to the home: a user of mine has had it for a while
     freed,     // to the home: it has left, or does not try any more
-    unknown  // nobody has said how many permits (instances of these types) there are; or there are
-             // too many groups or types for these
+    unknown,   // nobody has said how many permits (instances of these types) there are; or there
+               // are too many groups or types for these
+    forgo      // to the home: none of my users wants it, or tries, any more
   };
-  static constexpr std::array<std::string_view, 15> kinds = {
-      "protocol", "report", "open", "query", "opened", "gone",  "retire", "reported",
-      "spoilt",   "probe",  "busy", "go",    "held",   "freed", "unknown"};
+  static constexpr std::array<std::string_view, 16> kinds = {
+      "protocol", "report", "open", "query", "opened", "gone",  "retire",  "reported",
+      "spoilt",   "probe",  "busy", "go",    "held",   "freed", "unknown", "forgo"};
 
   Kind kind = Kind::protocol;
   // The one it is about. Of a report: the one that was retired, or 0 after a change of the view.

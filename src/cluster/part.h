@@ -97,7 +97,7 @@ struct Part {
   [[nodiscard]] bool is_idle_part(const Ledger& ledger, const Rules& rules) const {
     // Whether the dead may have had it is remembered while that matters.
     const bool matters = home.here && ledger.delayed && rules.without != Without::memory;
-    return phase == Phase::closed && home.is_idle() && orphans.empty() && !matters;
+    return phase == Phase::closed && home.is_idle(ledger) && orphans.empty() && !matters;
   }
 
   // ---- the algorithm
@@ -230,6 +230,15 @@ struct Part {
   }
 
   // ---- the home
+
+  // No user wants it any more, and the home has not answered what was asked for them. Whatever it
+  // answers, this member wants nothing: so it can forget the thing at once, however long that
+  // takes.
+  void stop_asking(Step& step, bool asked) {
+    if (!asked) return;
+    if (phase == Phase::asked) phase = Phase::closed;
+    tell_home(step, {.kind = Kind::forgo});
+  }
 
   void tell_home(Step& step, const Note& note) {
     if (!step.context.at_home()) return step.out.send(step.context.home, {note});

@@ -121,6 +121,7 @@ struct Recovering {
   Fence moved;               // the fence of that user
   bool moved_left = false;   // that user has left
   NodeId testator;           // the member from which a user moved here; also in the dead
+  bool gave_up = false;      // one of its users that tried did not wait for the answer
   // A semaphore, a room, a store: users that a step let in or refused beside the first, and that do
   // not know it yet.
   struct Verdict {
@@ -131,12 +132,12 @@ struct Recovering {
   };
   std::vector<Verdict> verdicts;
 
-  static constexpr std::array<std::string_view, 13> labels = {
+  static constexpr std::array<std::string_view, 14> labels = {
       "life",   "epoch", "members", "desk",       "ledger",   "was home", "retired",
-      "spoilt", "heir",  "moved",   "moved left", "testator", "verdicts"};
+      "spoilt", "heir",  "moved",   "moved left", "testator", "gave up",  "verdicts"};
   [[nodiscard]] auto fields() const {
     return std::tie(life, epoch, members, desk, ledger, was_home, retired, spoilt, heir, moved,
-                    moved_left, testator, verdicts);
+                    moved_left, testator, gave_up, verdicts);
   }
   bool operator==(const Recovering&) const = default;
 
@@ -262,6 +263,7 @@ struct Recovering {
       if (has) step({.kind = EventKind::leave, .user = UserId{user} + 1}, out);
       return;
     }
+    gave_up |= config->rules.tries && !many;
     step({.kind = EventKind::withdraw, .user = UserId{user} + 1}, out);
   }
   // Its grant was taken away before, because its time to live was over, and it does not know.
@@ -372,7 +374,7 @@ struct Recovering {
     for (std::size_t i = 0; i < world.nodes.size(); ++i) {
       const auto& node = world.nodes[i];
       entered |= node.desk.last > 0 || node.ledger.floor > 0;
-      changed |= node.changes() > 0;
+      changed |= node.changes() > 0 || node.gave_up;
       if (world.users[i].inside) return {};
     }
     for (const auto& node : world.nodes)

@@ -92,6 +92,7 @@ inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
     {Route::Way::to_home},                                                        // held
     {Route::Way::to_home},                                                        // freed
     {.way = Route::Way::from_home, .named = true, .terms = true},                 // unknown
+    {Route::Way::to_home, true},                                                  // forgo
 }};
 [[nodiscard]] inline const Route& route_of(NoteKind kind) {
   return routes[static_cast<std::size_t>(kind)];

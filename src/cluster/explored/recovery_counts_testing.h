@@ -93,6 +93,14 @@ constexpr System expulsion_for_two{
     .expulsions = 1};
 constexpr System expulsion_and_crash{
     .name = "expulsion_and_crash", .nodes = 3, .crashes = 1, .desk = delay, .expulsions = 1};
+// Users that give up before their home can answer, because not all have reported.
+constexpr System given_up{
+    .name = "given_up", .nodes = 3, .joins = 1, .desk = {.forgetful = true}, .withdrawals = 2};
+constexpr System tries_given_up{.name = "tries_given_up",
+                                .nodes = 3,
+                                .joins = 1,
+                                .desk = {.tries = true, .forgetful = true},
+                                .withdrawals = 2};
 // Members that ask ahead for a user that comes back.
 constexpr System eager{
     .name = "eager", .nodes = 2, .requests = 3, .retirements = 1, .desk = {.eager = true}};
@@ -159,20 +167,20 @@ constexpr Count counts[] = {
     {"nxr-b", two_crashes, 26482, 85827},
     {"nxr-bh", two_crashes, 27170, 87623},
     {"dir", two_crashes, 26655, 86428},
-    {"central", turns, 51154, 111513},
+    {"central", turns, 64992, 143296},
     {"lamport", turns, 255750, 625526},
-    {"ricart-agrawala", turns, 133296, 299211},
+    {"ricart-agrawala", turns, 154492, 341552},
     {"carvalho-roucairol", turns, 75887, 175405},
-    {"maekawa", turns, 348363, 766296},
+    {"maekawa", turns, 389303, 845321},
     {"token-ring", turns, 76809, 177603},
-    {"suzuki-kasami", turns, 55580, 127200},
+    {"suzuki-kasami", turns, 69626, 159803},
     {"raymond", turns, 54115, 124848},
     {"raymond-piggyback", turns, 54115, 124848},
     {"naimi-trehel", turns, 54115, 124848},
     {"nxr", turns, 54630, 125940},
     {"nxr-b", turns, 54630, 125940},
-    {"nxr-bh", turns, 58033, 131767},
-    {"dir", turns, 54115, 124848},
+    {"nxr-bh", turns, 72126, 164406},
+    {"dir", turns, 68131, 157413},
     {"central", lapses, 2666, 6882},
     {"lamport", lapses, 13084, 37094},
     {"ricart-agrawala", lapses, 4877, 12831},
@@ -310,6 +318,18 @@ constexpr Count counts[] = {
     {"nxr-b", spoils, 11656, 28116},
     {"nxr-bh", spoils, 12258, 29366},
     {"dir", spoils, 11656, 28116},
+    {"central", given_up, 17111, 54383},
+    {"ricart-agrawala", given_up, 270658, 1147629},
+    {"maekawa", given_up, 105382, 368907},
+    {"suzuki-kasami", given_up, 75274, 288474},
+    {"nxr-bh", given_up, 23778, 78520},
+    {"dir", given_up, 24250, 81548},
+    {"central", tries_given_up, 13113, 39522},
+    {"ricart-agrawala", tries_given_up, 18930, 58265},
+    {"maekawa", tries_given_up, 33243, 99544},
+    {"suzuki-kasami", tries_given_up, 19819, 59211},
+    {"nxr-bh", tries_given_up, 12573, 37075},
+    {"dir", tries_given_up, 12622, 37205},
     {"nxr-b", eager, 7351, 11022},
     {"nxr-bh", eager, 7601, 11312},
     {"central", expulsion, 16292, 49663},
