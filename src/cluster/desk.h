@@ -62,7 +62,8 @@ struct Desk : Part<P, Desk<P>, Outcome> {
         bequeath(step, event.fence);
         break;
       case Event::Kind::reclaim:
-        if (event.fence == turn.fence) turn.bequeathed = false;
+        if (event.fence == turn.fence && !context.without(Without::reclaims))
+          turn.bequeathed = false;
         break;
       case Event::Kind::inherit:
         inherit(step, event.user, event.fence);
@@ -353,7 +354,8 @@ struct Desk : Part<P, Desk<P>, Outcome> {
     }
   }
   void tell_freed(Step& step) {
-    if (std::exchange(noted, false)) tell_home(step, {.kind = Kind::freed, .instance = instance});
+    if (std::exchange(noted, false) && !step.context.without(Without::freeing))
+      tell_home(step, {.kind = Kind::freed, .instance = instance});
   }
 
   void be_unknown(Step&, const Note&) {}  // of others only

@@ -174,7 +174,7 @@ void Home::give_birth(const Context& context, Letters& letters) {
   if (context.kind == Primitive::reservation) stock(letters);
   if (!clear) {
     keep_for_the_dead(context);
-  } else if (holdings.empty() && asked.empty()) {
+  } else if (holdings.empty() && asked.empty() && !context.without(Without::winners)) {
     tried.for_each([&](NodeId member) { winner = std::min(winner, member); });
     holdings.push_back({.seat = winner});
   }

@@ -182,7 +182,9 @@ struct Part {
       case Kind::unknown:
         return whole().be_unknown(step, note);
       case Kind::spoilt:
-        if (home.lives() && note.instance == home.instance) retire(step);
+        if (home.lives() && note.instance == home.instance &&
+            !step.context.without(Without::spoils))
+          retire(step);
         return;
       default:
         return tell_own_home(step, from, note);

@@ -36,6 +36,7 @@ struct RecoveringConfig {
   std::vector<std::vector<NodeId>> (*quorums)(std::size_t voters) = nullptr;  // of rooms
   bool delay = false;      // clients outlive their node, and notice that it is dead
   bool forgetful = false;  // a desk that is idle is thrown away, and made anew when it is needed
+  bool refusals = false;   // a member need not take whom another one sends
 };
 
 template <Protocol P>
@@ -71,8 +72,9 @@ struct Recovering {
   }();
   using Without = Rules::Without;
 
-  // What is said of a user that moves: by its member to the next one, and by itself to that one.
-  enum class Move : std::uint8_t { none, bequest, left };
+  // What is said of a user that moves: by its member to the next one, by that one if it does not
+  // take it, and by the user itself to that one.
+  enum class Move : std::uint8_t { none, bequest, refused, left };
 
   using DeskMessage = typename Desk::Message;
   struct Message : DeskMessage {
@@ -121,6 +123,9 @@ struct Recovering {
   Fence moved;               // the fence of that user
   bool moved_left = false;   // that user has left
   NodeId testator;           // the member from which a user moved here; also in the dead
+  NodeId supplicant;         // the member whose user is to move here, if that is not decided yet
+  Fence offered;             // the fence of that user
+  std::uint8_t refused = 0;  // how often others did not take its user
   bool gave_up = false;      // one of its users that tried did not wait for the answer
   // A semaphore, a room, a store: users that a step let in or refused beside the first, and that do
   // not know it yet.
@@ -132,12 +137,13 @@ struct Recovering {
   };
   std::vector<Verdict> verdicts;
 
-  static constexpr std::array<std::string_view, 14> labels = {
-      "life",   "epoch", "members", "desk",       "ledger",   "was home", "retired",
-      "spoilt", "heir",  "moved",   "moved left", "testator", "gave up",  "verdicts"};
+  static constexpr std::array<std::string_view, 17> labels = {
+      "life",       "epoch",   "members", "desk",    "ledger",     "was home",
+      "retired",    "spoilt",  "heir",    "moved",   "moved left", "testator",
+      "supplicant", "offered", "refused", "gave up", "verdicts"};
   [[nodiscard]] auto fields() const {
     return std::tie(life, epoch, members, desk, ledger, was_home, retired, spoilt, heir, moved,
-                    moved_left, testator, gave_up, verdicts);
+                    moved_left, testator, supplicant, offered, refused, gave_up, verdicts);
   }
   bool operator==(const Recovering&) const = default;
 
@@ -284,9 +290,11 @@ struct Recovering {
     if (!acts() || !of_this_view || !members.contains(from)) return;
     if (message.move == Move::bequest) {
       if (testator == from) return;  // it was said in the view before, too
-      testator = from;
-      return step({.kind = EventKind::inherit, .user = moving_user, .fence = message.fence}, out);
+      supplicant = from;
+      offered = message.fence;
+      return config->refusals ? void() : decide(true, out);
     }
+    if (message.move == Move::refused) return be_refused(from, out);
     if (message.kind == Kind::reported) ledger.unreported.erase(number_in_view(from));
     step({.kind = EventKind::receive, .from = number_in_view(from), .note = &message}, out);
   }
@@ -312,17 +320,40 @@ struct Recovering {
   [[nodiscard]] bool movable() const requires many { return false; }
   void move(Out&) requires many {}
   [[nodiscard]] bool movable() const requires(!many) {
-    return present() && desk.turn.is_used() && heir == nobody && testator == nobody &&
-           members.size() > 1;
+    const bool of_this_member = desk.turn.is_used() && desk.turn.holder != moving_user;
+    return present() && of_this_member && heir == nobody && refused < 2 &&
+           members.size() > 1U + refused;
   }
-  // To the next member. From then on this one does nothing but leave, when that one has agreed.
+  // To the next member, or the one behind that if it was refused there. From then on this one does
+  // nothing but leave, when that one has agreed.
   void move(Out& out) requires(!many) {
-    const auto next = number_in_view(self).index() + 1;
-    heir = number_for_ever(NodeId{next == members.size() ? 0 : next});
+    const auto next = number_in_view(self).index() + 1 + refused;
+    heir = number_for_ever(NodeId{next % members.size()});
     moved = desk.turn.fence;
     step({.kind = EventKind::bequeath, .fence = moved}, out);
     out.send(heir, errand(Move::bequest));
   }
+  // Whether it takes whom it is asked to take.
+  void decide(bool takes, Out& out) requires(!many) {
+    const auto from = std::exchange(supplicant, nobody);
+    const auto fence = std::exchange(offered, {});
+    if (takes) testator = from;
+    step({.kind = EventKind::inherit, .user = moving_user, .fence = fence}, out);
+    if (takes) return;
+    step({.kind = EventKind::inherit, .fence = fence}, out);
+    out.send(from, {.epoch = epoch, .move = Move::refused, .fence = fence});
+  }
+  // Its user stays; unless it has left, because it took that member for dead.
+  void be_refused(NodeId by, Out& out) requires(!many) {
+    if (heir != by) return;
+    heir = nobody;
+    ++refused;
+    const auto fence = std::exchange(moved, {});
+    step({.kind = EventKind::reclaim, .fence = fence}, out);
+    if (std::exchange(moved_left, false)) step({.kind = EventKind::leave, .fence = fence}, out);
+  }
+  void decide(bool, Out&) requires many {}
+  void be_refused(NodeId, Out&) requires many {}
   [[nodiscard]] static bool has_moved(const Snapshot<Recovering>& world, NodeId user) {
     const auto heir = world.nodes[user.index()].heir;
     return heir != nobody && world.nodes[heir.index()].testator == user;
@@ -359,11 +390,14 @@ struct Recovering {
     const auto& turn = desk.turn;
     const bool may = config->rules.tries && acts() && turn.is_used() && !desk.noted &&
                      desk.phase == Desk::Phase::open;
-    return may ? 1 : 0;
+    return supplicant != nobody ? 2 : may ? 1 : 0;
   }
-  void choose(std::uint32_t, Out& out) requires(!many) { step({.kind = EventKind::linger}, out); }
-  [[nodiscard]] static std::string choice_name(std::uint32_t) requires(!many) {
-    return "its user stays inside";
+  void choose(std::uint32_t choice, Out& out) requires(!many) {
+    supplicant != nobody ? decide(choice == 0, out) : step({.kind = EventKind::linger}, out);
+  }
+  [[nodiscard]] static std::string choice_name(std::uint32_t choice) requires(!many) {
+    return choice == 0 ? "its user stays inside, or it takes whom another member sends"
+                       : "it does not take whom another member sends";
   }
 
   // Of those who try at once, somebody gets in (in a single view, if nobody gives up); and in the
@@ -425,6 +459,8 @@ struct Recovering {
     auto others = all;
     others.erase(context().self);
     ledger = ledger.next(others, delayed);
+    supplicant = nobody;  // that one asks again
+    offered = {};
     // Of no use where nothing is forgotten: worlds that differ in nothing else are equal.
     if (!config->forgetful) ledger = {.delayed = delayed};
     step({.kind = EventKind::adopt,

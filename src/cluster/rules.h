@@ -34,13 +34,18 @@ struct Rules {
     bequests,         // who has moved to another member may let go at the one it came from
     heirs,            // what somebody brought along is not claimed for it
     authority,        // the delay does not wait for members that were dropped and still act
-    warning           // users of such a member are not told before its authority is over
+    warning,          // users of such a member are not told before its authority is over
+    reclaims,         // who was refused elsewhere is taken for moved all the same
+    winners,          // of those who try a free thing at once nobody may go on
+    freeing,          // the home is not told that whoever stayed inside has left
+    spoils            // the instance goes on although somebody was sent what cannot be
   };
   // As on a command line, in their order.
-  static constexpr std::array<std::string_view, 17> names = {
+  static constexpr std::array<std::string_view, 21> names = {
       "nothing",   "all-reports", "epochs",          "fence-epoch", "fence-floor",     "inquiries",
       "escrow",    "giving-back", "leaving-between", "orphans",     "fences-of-users", "memory",
-      "own-users", "bequests",    "heirs",           "authority",   "warning"};
+      "own-users", "bequests",    "heirs",           "authority",   "warning",         "reclaims",
+      "winners",   "freeing",     "spoils"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
   bool eager = true;        // a member asks again before it leaves if its user will come back

@@ -60,6 +60,7 @@ check::Options options_of(const System& system) {
                   .tries = desk.tries};
   config.delay = desk.delay;
   config.forgetful = desk.forgetful;
+  config.refusals = desk.refusals;
   options.users = {.count = desk.users,
                    .try_only = desk.tries,
                    .wait_too = desk.waits,
@@ -196,6 +197,8 @@ constexpr System crossing_tries{
 constexpr System outlived{.name = "outlived", .nodes = 2, .desk = delay, .expulsions = 1};
 constexpr System too_early{
     .name = "too_early", .nodes = 2, .desk = delay, .early_timeouts = 1, .expulsions = 1};
+constexpr System lonely_try{
+    .name = "lonely_try", .nodes = 2, .desk = {.tries = true, .forgetful = true}, .requesters = 1};
 constexpr Refutation refutations[] = {
     // A member that was dropped while it lives acts on until its authority is over. Its user must
     // be told by then, and others must not go on before.
@@ -234,6 +237,14 @@ constexpr Refutation refutations[] = {
     {Without::bequests, "bequests", "exclusion", move, 20},
     // One that has moved is forgotten with the member that it came from.
     {Without::heirs, "heirs", "exclusion", move, 9},
+    // One that was refused elsewhere is taken for moved, and what it has is never given back.
+    {Without::reclaims, "reclaims", "deadlock", refused_move, 15},
+    // Nobody gets what is free, because all who try are told that somebody has it.
+    {Without::winners, "winners", "goal", lonely_try, 3},
+    // The home refuses all who try, because of one that has left.
+    {Without::freeing, "freeing", "goal", tries, 14},
+    // Whoever was sent what cannot be waits for another instance for ever.
+    {Without::spoils, "spoils", "deadlock", spoils, 6},
 };
 std::string name_of_rule(const ::testing::TestParamInfo<Refutation>& info) {
   return std::string(info.param.name) + "_" + std::string(info.param.property) + "_" +

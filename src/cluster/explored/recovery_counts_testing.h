@@ -19,6 +19,7 @@ struct Desks {
   bool waits = false;         // or wait, as they like
   bool delay = false;         // clients outlive their node, and notice that it is dead
   bool forgetful = false;     // a desk that is idle is thrown away, and made anew when it is needed
+  bool refusals = false;      // a member need not take whom another one sends
 };
 
 struct System {
@@ -93,6 +94,13 @@ constexpr System expulsion_for_two{
     .expulsions = 1};
 constexpr System expulsion_and_crash{
     .name = "expulsion_and_crash", .nodes = 3, .crashes = 1, .desk = delay, .expulsions = 1};
+// Whoever it is sent to need not take it; then it stays, and may be sent to the other one.
+constexpr System refused_move{.name = "refused_move",
+                              .nodes = 3,
+                              .desk = {.delay = true, .forgetful = true, .refusals = true},
+                              .moves = 1};
+// Two that leave, one after the other or together; the second may be the heir of the first.
+constexpr System two_moves{.name = "two_moves", .nodes = 3, .desk = delay, .moves = 2};
 // Users that give up before their home can answer, because not all have reported.
 constexpr System given_up{
     .name = "given_up", .nodes = 3, .joins = 1, .desk = {.forgetful = true}, .withdrawals = 2};
@@ -318,6 +326,18 @@ constexpr Count counts[] = {
     {"nxr-b", spoils, 11656, 28116},
     {"nxr-bh", spoils, 12258, 29366},
     {"dir", spoils, 11656, 28116},
+    {"central", refused_move, 30116, 75103},
+    {"ricart-agrawala", refused_move, 96643, 276207},
+    {"maekawa", refused_move, 129487, 324745},
+    {"suzuki-kasami", refused_move, 176444, 604282},
+    {"nxr-bh", refused_move, 41786, 111235},
+    {"dir", refused_move, 41402, 111913},
+    {"central", two_moves, 19412, 59066},
+    {"ricart-agrawala", two_moves, 44557, 136845},
+    {"maekawa", two_moves, 53217, 146152},
+    {"suzuki-kasami", two_moves, 118812, 431902},
+    {"nxr-bh", two_moves, 32052, 99462},
+    {"dir", two_moves, 33001, 103590},
     {"central", given_up, 17111, 54383},
     {"ricart-agrawala", given_up, 270658, 1147629},
     {"maekawa", given_up, 105382, 368907},
