@@ -39,7 +39,10 @@ class CommonEngine : public EngineOfKind {
   std::optional<Result> receive(Entry& entry, Stage& stage, NodeId from, NoteKind kind,
                                 cluster::Instance instance, wire::Reader& body) override {
     Message message{{.kind = kind, .instance = instance}};
-    const wire::Limits limits{static_cast<std::uint32_t>(stage.size()), stage.epoch};
+    const wire::Limits limits{
+        .nodes = static_cast<std::uint32_t>(stage.size()),
+        .epoch = stage.epoch,
+        .units = P::info.primitive == Primitive::semaphore ? cluster::most_permits : 0};
     if (!decode(body, message, limits)) return {};
     return this->step(entry, stage,
                       {.kind = cluster::DeskEvent::Kind::receive, .from = from, .note = &message});

@@ -25,9 +25,12 @@ namespace turno::wire {
 struct Limits {
   std::uint32_t nodes = 0;  // in the view
   std::uint32_t epoch = 0;  // of the view: no fence can be from a later one
+  std::uint32_t units = 0;  // of a semaphore: so many permits may be named
 
-  // Twice the nodes, as some lists hold a node's request and its next; and a few.
-  [[nodiscard]] std::uint64_t elements() const { return std::uint64_t{2} * nodes + 16; }
+  // Twice the nodes, as some lists hold a node's request and its next; and a few. Or all permits.
+  [[nodiscard]] std::uint64_t elements() const {
+    return std::max(std::uint64_t{2} * nodes + 16, std::uint64_t{units});
+  }
   // Times and numbers. Permission algorithms make a fence of time * nodes + node: that has to fit
   // into half of a fence's count.
   [[nodiscard]] std::uint64_t number() const { return half / std::max(nodes, 1U) - 1; }
