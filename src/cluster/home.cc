@@ -10,12 +10,17 @@ using Without = Rules::Without;
 
 void Home::begin(const NodeSet& asked, Instance about, bool nobody_gone_has_it) {
   auto waiting = std::exchange(tries, {});
+  auto known = std::exchange(perhaps, {});
+  const bool knew = weighed;
   *this = {};
   here = true;
   missing = asked;
   inquiry = about;
   clear = nobody_gone_has_it;
-  if (about != 0) tries = std::move(waiting);
+  if (about == 0) return;
+  tries = std::move(waiting);
+  weighed = knew;
+  perhaps = std::move(known);
 }
 
 bool Home::clears(const NodeSet& gone) const {
@@ -94,6 +99,8 @@ void Home::take_report(const Context& context, NodeId from, const Note& note) {
   } else {
     for (const auto& holding : note.holdings) believe(holding);
   }
+  if (note.instance == 0)
+    evidence.insert(evidence.end(), note.evidence.begin(), note.evidence.end());
   if (note.permits != 0) permits = note.permits;  // it counts more than what somebody wishes
   clear |= note.clear;
   context.ledger->floor = std::max(context.ledger->floor, note.count);
@@ -146,21 +153,16 @@ void Home::tell_unknown(Letters& letters) {
 
 // What no living member has reported, a dead one may have.
 void Home::keep_for_the_dead(const Context& context) {
-  if (context.kind == Primitive::room) return keep_visit_for_the_dead(context);
-  if (context.kind == Primitive::lock) return holdings.push_back({.seat = context.self});
-  const bool store = context.kind == Primitive::reservation;
-  const auto units = store ? count_instances(terms.groups) : permits;
-  std::vector<bool> reported(units);
-  auto mine = holdings.end();
-  for (auto holding = holdings.begin(); holding != holdings.end(); ++holding) {
-    for (const auto unit : holding->units)
-      if (unit < units) reported[unit] = true;
-    if (holding->seat == context.self && !store) mine = holding;
+  switch (context.kind) {
+    case Primitive::semaphore:
+      return keep_permits_for_the_dead(context);
+    case Primitive::room:
+      return keep_visit_for_the_dead(context);
+    case Primitive::reservation:
+      return keep_instances_for_the_dead(context);
+    default:
+      return holdings.push_back({.seat = context.self});
   }
-  if (mine == holdings.end()) mine = holdings.insert(mine, {.seat = context.self});
-  for (std::uint32_t unit = 0; unit < units; ++unit)
-    if (!reported[unit]) mine->units.push_back(unit);
-  if (mine->units.empty()) holdings.erase(mine);
 }
 
 void Home::give_birth(const Context& context, Letters& letters) {

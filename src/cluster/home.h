@@ -43,13 +43,20 @@ struct Home {
   };
   std::vector<Wanted> wanted;
   Groups remembered;  // of a store: the types of the instance that ended
+  // Of a semaphore, after a death. What members that live know of those who are gone; and what
+  // those may have, once that has been worked out.
+  std::vector<Evidence> evidence;
+  bool weighed = false;
+  std::vector<std::uint32_t> perhaps;
 
-  static constexpr std::array<std::string_view, 15> labels = {
-      "here",  "missing", "inquiry",  "wishes",  "tries", "members", "instance",  "holdings",
-      "count", "clear",   "occupied", "permits", "terms", "wanted",  "remembered"};
+  static constexpr std::array<std::string_view, 18> labels = {
+      "here",     "missing",  "inquiry",    "wishes",   "tries",    "members",
+      "instance", "holdings", "count",      "clear",    "occupied", "permits",
+      "terms",    "wanted",   "remembered", "evidence", "weighed",  "perhaps"};
   [[nodiscard]] auto fields() const {
     return std::tie(here, missing, inquiry, wishes, tries, members, instance, holdings, count,
-                    clear, occupied, permits, terms, wanted, remembered);
+                    clear, occupied, permits, terms, wanted, remembered, evidence, weighed,
+                    perhaps);
   }
   bool operator==(const Home&) const = default;
 
@@ -66,6 +73,8 @@ struct Home {
   [[nodiscard]] bool keeps_for_the_dead() const { return lives() && !clear; }
   // Surely these members, who are gone now, did not have it.
   [[nodiscard]] bool clears(const NodeSet& gone) const;
+  // How many were told of the instance, but for these.
+  [[nodiscard]] std::uint32_t count_members_but(const NodeSet& gone) const;
   // A home that is begun anew from the ledger knows as much.
   [[nodiscard]] bool is_idle(const Ledger& ledger) const {
     const bool as_new = inquiry == 0 && missing == ledger.unreported && holdings.empty();
@@ -89,6 +98,11 @@ struct Home {
   void give_birth(const Context& context, Letters& letters);
   void tell_opened(NodeId member, Letters& letters);
 
+  // ---- of semaphores (home_of_pools.cc)
+
+  [[nodiscard]] std::vector<std::uint32_t> weigh(const Context& context);
+  void keep_permits_for_the_dead(const Context& context);
+
   // ---- of rooms and stores (home_of_rooms.cc)
 
   [[nodiscard]] bool serves(const Terms& wishes_for) const;
@@ -108,6 +122,7 @@ struct Home {
   [[nodiscard]] bool fits(const Group& type) const;
   [[nodiscard]] Group settled(const Group& wish, const Groups& known) const;
   void stock(Letters& letters);
+  void keep_instances_for_the_dead(const Context& context);
   void refuse_unknown(NodeId from, Terms& wishes_for, Letters& letters) const;
 };
 

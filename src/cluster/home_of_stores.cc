@@ -57,6 +57,14 @@ void Home::stock(Letters& letters) {
     if (find(terms.groups, type.name) == nullptr && fits(type)) terms.groups.push_back(type);
 }
 
+// What no living member has reported, a dead one may have.
+void Home::keep_instances_for_the_dead(const Context& context) {
+  Holding kept{.seat = context.self};
+  for (std::uint32_t unit = 0; unit < count_instances(terms.groups); ++unit)
+    if (!is_taken(unit)) kept.units.push_back(unit);
+  if (!kept.units.empty()) holdings.push_back(kept);
+}
+
 // No other instance would be born for a type of which nobody says how many there are.
 void Home::refuse_unknown(NodeId from, Terms& wishes_for, Letters& letters) const {
   std::erase_if(wishes_for.groups, [&](const Group& wish) {

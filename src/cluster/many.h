@@ -36,7 +36,7 @@ struct Many : cluster::Part<P, Whole, PoolOutcome> {
         this->deliver_orphans(step);
         break;
       case Event::Kind::adopt:
-        whole.start_again(step, 0, this->begin_view(step, event));
+        whole.adopt(step, event);
         break;
       case Event::Kind::retire:
         if (home.lives()) this->retire(step);
@@ -55,6 +55,11 @@ struct Many : cluster::Part<P, Whole, PoolOutcome> {
         break;  // of locks only
     }
     whole.use(step);
+  }
+
+ protected:
+  void adopt(typename Base::Step& step, const Event& event) {
+    this->whole().start_again(step, 0, this->begin_view(step, event));
   }
 };
 

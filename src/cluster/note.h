@@ -13,6 +13,7 @@
 
 #include "cluster/resources.h"
 #include "core/holding.h"
+#include "core/last_seen.h"
 #include "core/node_id.h"
 #include "core/setup.h"
 
@@ -34,6 +35,18 @@ struct Terms {
 
   [[nodiscard]] auto fields() const { return std::tie(groups, seats, kept, fence); }
   bool operator==(const Terms&) const = default;
+};
+
+// Of a semaphore, in the report on a change of the view: what its sender knows of those who are
+// gone.
+struct Evidence {
+  Instance instance = 0;            // of which the sender was part
+  std::uint32_t witnesses = 0;      // no more members that live can have been
+  AllLastSeen gone;                 // of each who is gone
+  std::vector<std::uint32_t> kept;  // what the sender, its home, had kept for others before
+
+  [[nodiscard]] auto fields() const { return std::tie(instance, witnesses, gone, kept); }
+  bool operator==(const Evidence&) const = default;
 };
 
 struct Note {
@@ -68,7 +81,8 @@ struct Note {
   bool clear = false;               // report: surely nobody that is gone had it
   // Of a semaphore, in report, open and opened: how many there are, as far as the sender knows.
   std::uint32_t permits = 0;
-  Terms terms{};  // of a room or a store
+  Terms terms{};                     // of a room or a store
+  std::vector<Evidence> evidence{};  // one, or none
 
   bool operator==(const Note&) const = default;
 };
@@ -77,10 +91,10 @@ template <class Inner>
 struct DeskMessage : Note {
   Inner inner{};  // protocol
 
-  static constexpr std::array<std::string_view, 8> labels = {
-      "kind", "instance", "holdings", "count", "clear", "permits", "terms", "inner"};
+  static constexpr std::array<std::string_view, 9> labels = {
+      "kind", "instance", "holdings", "count", "clear", "permits", "terms", "evidence", "inner"};
   [[nodiscard]] auto fields() const {
-    return std::tie(kind, instance, holdings, count, clear, permits, terms, inner);
+    return std::tie(kind, instance, holdings, count, clear, permits, terms, evidence, inner);
   }
   bool operator==(const DeskMessage&) const = default;
 };

@@ -282,7 +282,8 @@ struct Part {
   // nothing after a change of the view says so for all things at once.
   void tell_report(Step& step, const Note& report) {
     const bool silent = report.instance == 0 && step.context.rules.collective &&
-                        report.holdings.empty() && !report.clear && !step.context.at_home();
+                        report.holdings.empty() && !report.clear && report.evidence.empty() &&
+                        !step.context.at_home();
     if (!silent) tell_home(step, report);
   }
 

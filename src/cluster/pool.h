@@ -5,7 +5,9 @@
 // How many permits there are, the first says who asks for one, and the home keeps it as long as
 // anybody has or wants a permit. Who says another number is refused.
 //
-// After a death the home keeps what no living member has reported, until the delay is over.
+// After a death the home keeps what the dead may have, until the delay is over: what no living
+// member has reported, and less if the algorithm remembers (Remembering), as the members then say
+// what they know of who is gone.
 #pragma once
 
 #include <algorithm>
@@ -166,13 +168,34 @@ struct Pool : Many<P, Pool<P>> {
       step.granted.units.push_back({unit.number, this->fence_of(step, base + unit.fence.count())});
   }
 
+  void adopt(Step& step, const Event& event) {
+    auto evidence = evidence_of(step, event);
+    start_again(step, 0, this->begin_view(step, event), std::move(evidence));
+  }
+  // What this member knows of those who are gone.
+  [[nodiscard]] std::vector<Evidence> evidence_of(const Step& step, const Event& event) const {
+    if constexpr (Remembering<P>) {
+      if (phase != Phase::open || !step.context.ledger->delayed) return {};
+      Evidence evidence{.instance = instance, .gone = node.last_seen(*event.gone)};
+      if (evidence.gone.size() != event.gone->size()) return {};
+      evidence.witnesses = home.lives()
+                               ? home.count_members_but(*event.gone)
+                               : static_cast<std::uint32_t>(node.nodes - event.gone->size());
+      if (const auto* dead = crowd.find(the_dead))
+        evidence.kept.assign(dead->units.begin(), dead->units.end());
+      return {std::move(evidence)};
+    }
+    return {};
+  }
+
   // Drops the part, reports, and asks for another one if a user needs it.
-  void start_again(Step& step, Instance inquiry, bool clear) {
+  void start_again(Step& step, Instance inquiry, bool clear, std::vector<Evidence> evidence = {}) {
     crowd.take(the_dead, {});
     crowd.asked = false;
     const auto units = crowd.units();
     Note report{.kind = Kind::report, .instance = inquiry, .count = last, .permits = permits};
     report.clear = clear && step.context.ledger->delayed;
+    report.evidence = std::move(evidence);
     if (!units.empty()) report.holdings.push_back({.seat = step.context.self, .units = units});
     const bool asks = !crowd.line.empty();
     phase = !units.empty() || asks ? Phase::asked : Phase::closed;

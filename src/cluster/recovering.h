@@ -81,9 +81,9 @@ struct Recovering {
     std::uint32_t epoch = 0;
     Move move = Move::none;
     Fence fence{};  // of the user that moves
-    static constexpr std::array<std::string_view, 11> labels = {
+    static constexpr std::array<std::string_view, 12> labels = {
         "kind",  "instance", "holdings", "count", "clear", "permits",
-        "terms", "inner",    "epoch",    "move",  "fence"};
+        "terms", "evidence", "inner",    "epoch", "move",  "fence"};
     [[nodiscard]] auto fields() const {
       return std::tuple_cat(DeskMessage::fields(), std::tie(epoch, move, fence));
     }

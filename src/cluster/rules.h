@@ -38,14 +38,23 @@ struct Rules {
     reclaims,         // who was refused elsewhere is taken for moved all the same
     winners,          // of those who try a free thing at once nobody may go on
     freeing,          // the home is not told that whoever stayed inside has left
-    spoils            // the instance goes on although somebody was sent what cannot be
+    spoils,           // the instance goes on although somebody was sent what cannot be
+    // Of what is remembered of those who are gone (home_of_pools.cc) is forgotten:
+    held,          // what they had when they asked
+    last_request,  // that what they asked for may have been granted
+    answers,       // what they were answered
+    releases,      // that they were told of releases
+    others_gone,   // that others who are gone too have answered them
+    witnesses,     // that there are others who know more
+    kept_before    // that some permits are kept for who died before
   };
   // As on a command line, in their order.
-  static constexpr std::array<std::string_view, 21> names = {
+  static constexpr std::array<std::string_view, 28> names = {
       "nothing",   "all-reports", "epochs",          "fence-epoch", "fence-floor",     "inquiries",
       "escrow",    "giving-back", "leaving-between", "orphans",     "fences-of-users", "memory",
       "own-users", "bequests",    "heirs",           "authority",   "warning",         "reclaims",
-      "winners",   "freeing",     "spoils"};
+      "winners",   "freeing",     "spoils",          "held",        "last-request",    "answers",
+      "releases",  "others-gone", "witnesses",       "kept-before"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
   bool eager = true;        // a member asks again before it leaves if its user will come back

@@ -18,6 +18,7 @@
 #include "core/effects.h"
 #include "core/fields.h"
 #include "core/holding.h"
+#include "core/last_seen.h"
 #include "core/node_id.h"
 #include "core/setup.h"
 
@@ -189,6 +190,13 @@ template <class P>
 concept Divisible = requires(P node, std::span<const std::uint32_t> units,
                              Effects<typename P::Message>& out) {
   node.release(units, out);
+};
+// Who is left can say what those may have that are gone (last_seen.h), of all that its node has
+// heard. Empty: it was not asked to remember.
+template <class P>
+concept Remembering = requires(const P& state, const NodeSet& gone) {
+  { state.last_seen(gone) } -> std::same_as<AllLastSeen>;
+  { state.nodes } -> std::convertible_to<std::uint32_t>;
 };
 // Several users of its own may be inside at once, and each leaves by itself.
 template <class P>

@@ -72,13 +72,14 @@ struct Route {
   bool count = false;     // a count,
   bool clear = false;     // a flag,
   bool permits = false;   // how many permits there are,
-  bool terms = false;     // and, of a room or a store, what is said of it
+  bool terms = false;     // of a room or a store what is said of it,
+  bool evidence = false;  // and of a semaphore what is known of those who are gone
 };
 
 // In the order of Note::Kind.
 inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
     {},                                                                           // protocol
-    {Route::Way::to_home, true, true, true, true, true, true},                    // report
+    {Route::Way::to_home, true, true, true, true, true, true, true},              // report
     {.way = Route::Way::to_home, .named = true, .permits = true, .terms = true},  // open
     {Route::Way::to_home},                                                        // query
     {Route::Way::from_home, true, true, true, false, true, true},                 // opened
@@ -115,6 +116,12 @@ using cluster::most_members;
 template <class Inner>
 concept BetweenSeats = requires(const Inner& inner) {
   inner.to_seat;
+};
+
+// Of things whose requests say what their sender has.
+template <class Inner>
+concept Remembered = requires(const Inner& inner) {
+  inner.held;
 };
 
 inline void encode_terms(wire::Writer& out, const cluster::Terms& terms) {
@@ -157,6 +164,8 @@ void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage
   if (route.permits) out.varint(message.permits);
   if constexpr (BetweenSeats<Inner>)
     if (route.terms) encode_terms(out, message.terms);
+  if constexpr (Remembered<Inner>)
+    if (route.evidence) wire::encode(out, message.evidence);
 }
 
 // What is behind the name, if there is one. False: no such message.
@@ -181,6 +190,10 @@ template <class Inner>
   }
   if constexpr (BetweenSeats<Inner>)
     if (route.terms && !decode_terms(in, message.terms)) return false;
+  if constexpr (Remembered<Inner>)
+    if (route.evidence &&
+        (!wire::decode(in, message.evidence, lists) || message.evidence.size() > 1))
+      return false;
   if (message.count >= most_count || !in.ok() || in.remaining() != 0) return false;
   const auto units =
       std::max<std::uint64_t>(message.permits, count_instances(message.terms.groups));

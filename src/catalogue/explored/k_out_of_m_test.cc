@@ -1,6 +1,7 @@
 // The semaphore of which a node may hold several permits, explored: it holds, also from every legal
 // set of holdings, and each of its rules is needed. The numbers are those of an independent program
-// that stores worlds whole. The large ones are for TURNO_DEEP=1 (make check-deep).
+// that stores worlds whole, but for systems in which nodes remember each other. The large ones are
+// for TURNO_DEEP=1 (make check-deep).
 #include "protocols/kmutex/k_out_of_m.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ using protocols::KOutOfM;
 constexpr auto fifo = Channels::fifo;
 constexpr auto unordered = Channels::unordered;
 
-enum Mode : std::uint8_t { normal, resumed, apart, plain };
+enum Mode : std::uint8_t { normal, resumed, apart, plain, remembered };
 
 struct Case {
   std::uint32_t permits;
@@ -59,7 +60,8 @@ check::Options options_of(const Case& that, Channels channels) {
   options.scripts = parse_counts(that.counts);
   options.setup = make_setup(semaphore().info, {.nodes = options.scripts.size()});
   options.setup.permits = that.permits;
-  options.setup.configure<KOutOfM::Config>().plain = that.mode == plain;
+  options.setup.configure<KOutOfM::Config>() = {.plain = that.mode == plain,
+                                                .remember = that.mode == remembered};
   options.withdrawals = that.withdrawals;
   options.channels = channels;
   options.overlapping = that.mode != apart;
@@ -68,7 +70,7 @@ check::Options options_of(const Case& that, Channels channels) {
 }
 
 std::string name_of(const Case& that) {
-  constexpr std::string_view modes[] = {"", "resumed", "apart", "plain"};
+  constexpr std::string_view modes[] = {"", "resumed", "apart", "plain", "remembered"};
   return testing::test_name({std::to_string(that.permits), that.counts, modes[that.mode], "w"},
                             that.withdrawals);
 }
@@ -137,9 +139,17 @@ constexpr Count small[] = {
     {{2, "1,1,1", 0, apart}, {5569, 15546, 20}, {4021, 10020, 21}},
     {{2, "1,1,1,-"}, {69843, 335366, 26}, {}},
     {{2, "1,2,1,-"}, {}, {49214, 211580, 28}},
+    // In every world, whoever were gone, the others know what they may have.
+    {{2, "11,11", 0, remembered}, {4902, 8322, 18}, {3650, 5868, 18}},
+    {{2, "11,11", 1, remembered}, {12900, 25276, 18}, {8678, 15672, 18}},
+    {{3, "12,23", 1, remembered}, {35770, 97475, 20}, {24278, 60512, 20}},
+    {{3, "1,2,1", 0, remembered}, {10711, 29024, 22}, {7619, 19385, 22}},
+    {{2, "1,1,1", 1, remembered}, {14690, 50684, 21}, {9973, 31389, 21}},
+    {{3, "12,1,1", 0, remembered}, {114030, 314590, 30}, {73726, 191765, 30}},
 };
 
 constexpr Count large[] = {
+    {{2, "111,111", 1, remembered}, {1151409, 3068121, 28}, {356307, 748170, 28}},
     {{3, "123,321"}, {105056, 397829, 27}, {38068, 114306, 25}},
     {{2, "111,111", 1}, {218991, 759438, 24}, {50991, 138791, 28}},
     {{2, "11,1,1", 1}, {138270, 538307, 28}, {75429, 259779, 29}},

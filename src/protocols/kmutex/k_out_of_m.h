@@ -15,6 +15,9 @@
 // Of a unit only the newest grant counts, whoever told of it: the older ones have ended. One watch
 // is enough: who watches has all answers, so that nobody older waits.
 //
+// For recovery, nodes can remember what each of the others last asked for and was answered
+// (Config::remember): then those who are left know which units one that died may have.
+//
 // Unlike the paper: units have names, and nobody is told of a release who has not asked for it.
 //
 // Assumes reliable channels, any order; no crashes. Messages per entry: 2(N-1), and if it must wait
@@ -24,8 +27,9 @@
 #include <boost/container/small_vector.hpp>
 
 #include "core/clock/lamport_clock.h"
+#include "core/container/facts.h"
+#include "core/last_seen.h"
 #include "core/protocol.h"
-#include "protocols/kmutex/facts.h"
 #include "protocols/parts/cost.h"
 
 namespace turno::protocols {
@@ -103,7 +107,8 @@ struct KOutOfM {
   };
 
   struct Config {
-    bool plain = false;  // an answer that cannot help is given too
+    bool plain = false;     // an answer that cannot help is given too
+    bool remember = false;  // requests say what their sender has, and everybody remembers that
     bool operator==(const Config&) const = default;
   };
 
@@ -120,11 +125,12 @@ struct KOutOfM {
     std::uint32_t count = 0;  // of a request: how many units
     std::uint64_t time = 0;   // of the request
     Facts facts{};
+    std::vector<std::uint32_t> held{};  // of a request, if it is remembered
     static constexpr std::array<std::string_view, 5> kinds = {"request", "reply", "watch", "freed",
                                                               "busy"};
-    static constexpr std::array<std::string_view, 5> labels = {"kind", "try", "count", "time",
-                                                               "facts"};
-    [[nodiscard]] auto fields() const { return std::tie(kind, only_try, count, time, facts); }
+    static constexpr std::array<std::string_view, 6> labels = {"kind", "try",   "count",
+                                                               "time", "facts", "held"};
+    [[nodiscard]] auto fields() const { return std::tie(kind, only_try, count, time, facts, held); }
     bool operator==(const Message&) const = default;
   };
   using Kind = Message::Kind;
@@ -151,7 +157,7 @@ struct KOutOfM {
 
   NodeId self;
   std::uint32_t nodes = 0, epoch = 0, permits = 1;
-  bool plain = false;
+  bool plain = false, remember = false;
   Without without = Without::nothing;
 
   LamportClock clock;
@@ -164,11 +170,14 @@ struct KOutOfM {
   Facts held;                                            // own units
   boost::container::small_vector<Deferred, 2> deferred;  // the latest of each node, by node
   Watch watch;
+  AllLastSeen seen;  // of each node; empty: nothing is remembered
 
-  static constexpr std::array<std::string_view, 10> labels = {
-      "clock", "time", "want", "try", "replied", "heard", "watching", "held", "deferred", "watch"};
+  static constexpr std::array<std::string_view, 11> labels = {
+      "clock",    "time", "want",     "try",   "replied", "heard",
+      "watching", "held", "deferred", "watch", "seen"};
   [[nodiscard]] auto fields() const {
-    return std::tie(clock, time, want, only_try, replied, heard, watching, held, deferred, watch);
+    return std::tie(clock, time, want, only_try, replied, heard, watching, held, deferred, watch,
+                    seen);
   }
   bool operator==(const KOutOfM&) const = default;
 
@@ -179,11 +188,26 @@ struct KOutOfM {
     node.epoch = setup.epoch;
     node.permits = setup.permits;
     node.plain = setup.config<Config>().plain;
+    node.remember = setup.config<Config>().remember;
     node.without = static_cast<Without>(setup.departure);
     // As if they were granted at time 0. Nobody has been told of them.
     if (const auto* holding = holding_of(self, holdings))
       for (auto unit : holding->units) node.held.set({.unit = unit, .grant = self.value});
+    if (!node.remember) return node;
+    node.seen.resize(setup.size());
+    for (const auto& holding : holdings) {
+      auto& seen = node.seen[holding.seat.index()];
+      seen.held.assign(holding.units.begin(), holding.units.end());
+      seen.most = static_cast<std::uint32_t>(seen.held.size());
+    }
     return node;
+  }
+
+  // What this node remembers of those who are gone.
+  [[nodiscard]] AllLastSeen last_seen(const NodeSet& gone) const {
+    AllLastSeen found;
+    if (remember) gone.for_each([&](NodeId node) { found.push_back(seen[node.index()]); });
+    return found;
   }
 
   static double alone(const Setup& setup) { return 2 * (nodes_of(setup) - 1); }
@@ -194,7 +218,10 @@ struct KOutOfM {
     time = clock.tick();
     want = demand.permits();
     only_try = demand.only_try;
-    out.broadcast({.kind = Kind::request, .only_try = only_try, .count = want, .time = time});
+    Message message{.kind = Kind::request, .only_try = only_try, .count = want, .time = time};
+    if (remember)
+      for (const auto& fact : held) message.held.push_back(fact.unit);
+    out.broadcast(message);
     choose_if_allowed(out);
   }
 
@@ -213,8 +240,7 @@ struct KOutOfM {
       watch.facts.erase(unit);
     }
     if (!told.empty()) {
-      if (without != Without::freed)
-        out.send(watch.node, {.kind = Kind::freed, .time = watch.time, .facts = told});
+      if (without != Without::freed) tell_freed(watch.node, watch.time, told, out);
       if (watch.facts.empty()) watch = {};
     }
     if (without != Without::reexamine) answer_deferred(out);
@@ -265,6 +291,8 @@ struct KOutOfM {
   }
 
   static std::string_view broken_invariant(const Snapshot<KOutOfM>& world) {
+    if (world.nodes.front().remember && !is_remembered(world))
+      return "somebody has a unit that the others would not keep for it if it were gone";
     if (!world.flights.empty()) return {};
     const KOutOfM* oldest = nullptr;
     std::size_t used = 0, kept = 0;
@@ -282,12 +310,32 @@ struct KOutOfM {
   }
 
  private:
+  // Whoever of them were gone, the others know what they may have.
+  static bool is_remembered(const Snapshot<KOutOfM>& world) {
+    const auto size = world.nodes.size();
+    TURNO_ASSERT(size < 16);
+    for (std::uint32_t those = 1; those + 1 < 1U << size; ++those) {
+      NodeSet gone;
+      for (std::size_t i = 0; i < size; ++i)
+        if ((those >> i & 1U) != 0) gone.insert(NodeId{i});
+      std::vector<AllLastSeen> witnesses;
+      for (const auto& node : world.nodes)
+        if (!gone.contains(node.self)) witnesses.push_back(node.last_seen(gone));
+      const auto perhaps = may_be_gone(witnesses, world.nodes.front().permits);
+      for (const auto& node : world.nodes)
+        for (const auto& fact : node.held)
+          if (gone.contains(node.self) && !perhaps[fact.unit]) return false;
+    }
+    return true;
+  }
+
   [[nodiscard]] Priority priority() const { return {time, self}; }
 
   void receive_request(NodeId from, const Message& message, Out& out) {
     TURNO_ASSERT(message.count > 0 && message.count <= permits && message.time > 0);
     if (without != Without::clock) clock.observe(message.time);
     if (watch.node == from && watch.time < message.time) watch = {};
+    notice(from, message);
     const auto place = std::find_if(deferred.begin(), deferred.end(),
                                     [&](const Deferred& other) { return !(other.node < from); });
     // One that was withdrawn has been overtaken, or is overtaken.
@@ -297,7 +345,7 @@ struct KOutOfM {
       deferred.erase(place);
     }
     if (!blocks({message.time, from}, message.count))
-      return out.send(from, {.kind = Kind::reply, .time = message.time, .facts = told()});
+      return answer(from, message.time, told(), out);
     // It waits for units itself, and nobody overtakes it.
     if (message.only_try && watching)
       return out.send(from, {.kind = Kind::busy, .time = message.time});
@@ -314,8 +362,7 @@ struct KOutOfM {
     if (watch.time != 0 && older && without != Without::old_watch) return;
     Facts gone, left;
     for (const auto& fact : message.facts) (held.has(fact) ? left : gone).set(fact);
-    if (!gone.empty() && without != Without::missed)
-      out.send(from, {.kind = Kind::freed, .time = message.time, .facts = gone});
+    if (!gone.empty() && without != Without::missed) tell_freed(from, message.time, gone, out);
     if (!left.empty() && !second) watch = {message.time, from, left};
   }
 
@@ -336,12 +383,44 @@ struct KOutOfM {
         ++other;
         continue;
       }
-      out.send(other->node, {.kind = Kind::reply,
-                             .time = other->time,
-                             .facts = without == Without::snapshot ? other->snapshot : told()});
+      answer(other->node, other->time, without == Without::snapshot ? other->snapshot : told(),
+             out);
       other = deferred.erase(other);
     }
   }
+  void answer(NodeId node, std::uint64_t its_time, const Facts& facts, Out& out) {
+    out.send(node, {.kind = Kind::reply, .time = its_time, .facts = facts});
+    if (auto* last = remembered(node, its_time)) {
+      last->answered = true;
+      last->told = facts;
+    }
+  }
+  void tell_freed(NodeId node, std::uint64_t its_time, const Facts& facts, Out& out) {
+    out.send(node, {.kind = Kind::freed, .time = its_time, .facts = facts});
+    auto* last = remembered(node, its_time);
+    if (last == nullptr) return;
+    for (auto fact : facts) {
+      fact.freed = true;
+      last->told.merge(fact);
+    }
+  }
+
+  // A request came: all that is remembered of its node follows from its last one.
+  void notice(NodeId from, const Message& message) {
+    for (const auto unit : message.held) TURNO_ASSERT(unit < permits);
+    if (!remember || seen[from.index()].time >= message.time) return;
+    auto& last = seen[from.index()];
+    const auto most = static_cast<std::uint32_t>(message.held.size() + message.count);
+    last = {.time = message.time,
+            .want = message.count,
+            .held = message.held,
+            .most = std::max(last.most, most)};
+  }
+  // What is remembered of a node, if this is its last request. Null: it is not.
+  [[nodiscard]] LastSeen* remembered(NodeId node, std::uint64_t its_time) {
+    return remember && seen[node.index()].time == its_time ? &seen[node.index()] : nullptr;
+  }
+
   [[nodiscard]] Facts told() const { return without == Without::units ? Facts{} : held; }
 
   void learn(const Fact& fact) {

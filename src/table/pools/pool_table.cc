@@ -19,7 +19,8 @@ PoolTable::PoolTable(std::unique_ptr<PoolEngine> engine, Options options, Lost l
 
 // Who only tries must be refused by whoever waits for permits, so all must know that they do.
 void PoolTable::arrange(Setup& setup) const {
-  if (thing() == Thing::semaphore) setup.configure<protocols::KOutOfM::Config>().plain = true;
+  if (thing() == Thing::semaphore)
+    setup.configure<protocols::KOutOfM::Config>() = {.plain = true, .remember = true};
   if (thing() == Thing::room) setup.configure<protocols::QuorumGroup::Config>().fence_each = true;
   // There is no clock here: of each instance it counts who uses it after whom.
   if (thing() == Thing::store) setup.configure<protocols::AllocationConfig>().hold_ns = 1;

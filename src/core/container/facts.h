@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-namespace turno::protocols {
+namespace turno {
 
 // A unit is, or was, held with this grant.
 struct Fact {
@@ -74,4 +74,4 @@ class Facts {
   List facts_;
 };
 
-}  // namespace turno::protocols
+}  // namespace turno

@@ -1,0 +1,76 @@
+// The home of a semaphore: what the dead may have.
+#include <algorithm>
+#include <utility>
+
+#include "cluster/home.h"
+
+namespace turno::cluster {
+
+using Without = Rules::Without;
+
+std::uint32_t Home::count_members_but(const NodeSet& gone) const {
+  std::uint32_t left = 0;
+  members.for_each([&](NodeId member) { left += gone.contains(member) ? 0U : 1U; });
+  return left;
+}
+
+namespace {
+
+// For the checker, and for tests that must notice it.
+void forget(const Context& context, LastSeen& gone) {
+  if (context.without(Without::held)) gone.held.clear();
+  if (context.without(Without::last_request)) gone.answered = false;
+  if (context.without(Without::answers)) gone.told.clear();
+  if (context.without(Without::others_gone)) gone.most = 0;
+  if (!context.without(Without::releases)) return;
+  for (auto fact : Facts(gone.told)) {
+    fact.freed = false;
+    gone.told.set(fact);
+  }
+}
+
+}  // namespace
+
+// The permits that those who are gone may have, those of a crash before included. All, unless each
+// member that lives and was part of the last instance has said what it knows. Who was not told of
+// that instance has answered nobody in it, so nobody was granted anything.
+std::vector<std::uint32_t> Home::weigh(const Context& context) {
+  Instance last = 0;
+  for (const auto& each : evidence) last = std::max(last, each.instance);
+  std::erase_if(evidence, [&](const Evidence& each) { return each.instance < last; });
+  std::vector<AllLastSeen> witnesses;
+  bool enough = context.without(Without::witnesses) && !evidence.empty();
+  for (const auto& each : evidence) enough |= each.witnesses <= evidence.size();
+  for (auto& each : evidence) {
+    enough &= each.gone.size() == evidence.front().gone.size();
+    for (auto& gone : each.gone) forget(context, gone);
+    witnesses.push_back(each.gone);
+  }
+  auto may_have = enough ? may_be_gone(witnesses, permits) : std::vector<bool>(permits, true);
+  for (const auto& each : evidence)
+    for (const auto unit : each.kept)
+      if (unit < permits && !context.without(Without::kept_before)) may_have[unit] = true;
+  std::vector<std::uint32_t> units;
+  for (std::uint32_t unit = 0; unit < permits; ++unit)
+    if (may_have[unit]) units.push_back(unit);
+  return units;
+}
+
+void Home::keep_permits_for_the_dead(const Context& context) {
+  if (!std::exchange(weighed, true)) {
+    perhaps = weigh(context);
+    std::erase_if(perhaps, [&](std::uint32_t unit) { return is_taken(unit); });
+  }
+  evidence.clear();
+  Holding kept{.seat = context.self};
+  for (const auto unit : perhaps)
+    if (!is_taken(unit)) kept.units.push_back(unit);
+  if (kept.units.empty()) return;
+  const auto mine = std::find_if(holdings.begin(), holdings.end(), [&](const Holding& holding) {
+    return holding.seat == context.self;
+  });
+  if (mine == holdings.end()) return holdings.push_back(kept);
+  mine->units.insert(mine->units.end(), kept.units.begin(), kept.units.end());
+}
+
+}  // namespace turno::cluster
