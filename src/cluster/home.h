@@ -98,12 +98,12 @@ struct Home {
   void give_birth(const Context& context, Letters& letters);
   void tell_opened(NodeId member, Letters& letters);
 
-  // ---- of semaphores (home_of_pools.cc)
+  // ---- of semaphores (homes/home_of_pools.cc)
 
   [[nodiscard]] std::vector<std::uint32_t> weigh(const Context& context);
   void keep_permits_for_the_dead(const Context& context);
 
-  // ---- of rooms and stores (home_of_rooms.cc)
+  // ---- of rooms and stores (homes/home_of_rooms.cc)
 
   [[nodiscard]] bool serves(const Terms& wishes_for) const;
   void want(NodeId from, const Terms& wishes_for);
@@ -116,7 +116,7 @@ struct Home {
   void keep_visit_for_the_dead(const Context& context);
   void tell_managers(const Context& context, Letters& letters);
 
-  // ---- of stores (home_of_stores.cc)
+  // ---- of stores (homes/home_of_stores.cc)
 
   void take_store(NodeId from, const Note& note);
   [[nodiscard]] bool fits(const Group& type) const;

@@ -39,7 +39,7 @@ struct Rules {
     winners,          // of those who try a free thing at once nobody may go on
     freeing,          // the home is not told that whoever stayed inside has left
     spoils,           // the instance goes on although somebody was sent what cannot be
-    // Of what is remembered of those who are gone (home_of_pools.cc) is forgotten:
+    // Of what is remembered of those who are gone (homes/home_of_pools.cc) is forgotten:
     held,          // what they had when they asked
     last_request,  // that what they asked for may have been granted
     answers,       // what they were answered
