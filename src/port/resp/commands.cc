@@ -10,7 +10,7 @@ namespace {
 
 void command(Connection& connection, Arguments arguments);
 
-constexpr std::array own = {Command{"COMMAND", command, 1, any_number,
+constexpr std::array own = {Command{"COMMAND", command, For::anybody, 1, any_number,
                                     "COMMAND [COUNT|LIST|INFO [name ...]|DOCS [name ...]]",
                                     "server", "The commands that there are"}};
 
@@ -150,17 +150,18 @@ bool refuse_now(Connection& connection, const Command* found, std::string_view n
                          "allowed in this context");
     return true;
   }
-  if (!connection.gone().empty() &&
-      is_one_of({"LOCK", "UNLOCK", "PERMIT", "RELEASE", "CAMPAIGN", "RESIGN", "RENEW", "CANCEL",
-                 "TICKET", "SUBSCRIBE", "PSUBSCRIBE"})) {
-    out.error("NOSESSION",
-              connection.gone() + ": what it held is released; SESSION JOIN another one, or RESET");
-    return true;
-  }
-  return false;
+  return found != nullptr && found->whom == For::session && refuse_gone(connection);
 }
 
 }  // namespace
+
+bool refuse_gone(Connection& connection) {
+  if (connection.gone().empty()) return false;
+  connection.reply().error("NOSESSION", connection.gone() +
+                                            ": what it held is released; SESSION JOIN another one, "
+                                            "or RESET");
+  return true;
+}
 
 void execute(Connection& connection, Arguments arguments) {
   const auto* found = find(arguments[0]);

@@ -16,9 +16,14 @@ namespace turno::port {
 
 using Arguments = Connection::Arguments;
 
+// session: what it does, it does for the session for which the connection speaks. When that one is
+// over it is not done, lest it be done in the name of another.
+enum class For : std::uint8_t { session, anybody };
+
 struct Command {
   std::string_view name;
   void (*run)(Connection&, Arguments);
+  For whom;
   std::size_t least, most;  // arguments, with the name
   std::string_view usage;
   std::string_view group;  // as redis-cli shows it
@@ -38,6 +43,9 @@ std::span<const Command> session_commands();
 std::span<const Command> moving_commands();
 std::span<const Command> redis_commands();
 std::span<const Command> sentinel_commands();
+
+// True: the session for which the connection spoke is over, and that has been written.
+bool refuse_gone(Connection& connection);
 
 // HELLO and AUTH with a session's id and secret are a JOIN. True: it speaks for that session now;
 // false: why not has been written.

@@ -65,6 +65,42 @@ TEST_F(SessionsTest, AnyConnectionSpeaksForIt) {
   EXPECT_EQ(one.ask("UNLOCK a"), "0");
 }
 
+// Else it would be done for the connection's own session, which nobody meant.
+TEST_F(SessionsTest, NothingIsDoneForOneThatIsOver) {
+  const auto key = open();
+  auto one = joined(key), two = joined(key);
+  ASSERT_EQ(two.ask("SESSION CLOSE"), "OK");
+  for (const auto* command : {"LOCK a",
+                              "UNLOCK a",
+                              "PERMIT s OF 2",
+                              "RELEASE s",
+                              "ENTER hall red",
+                              "LEAVE hall",
+                              "RESERVE gpu:1/2",
+                              "RETURN",
+                              "CAMPAIGN e v",
+                              "RESIGN e",
+                              "RENEW a 1000",
+                              "CANCEL 1",
+                              "TICKET 1",
+                              "SUBSCRIBE turno:lost",
+                              "PSUBSCRIBE turno:*",
+                              "SESSION KEEP",
+                              "SESSION CLOSE",
+                              "SESSION INHERIT",
+                              "SESSION HELD a",
+                              "SESSION BEQUEATH n t"})
+    EXPECT_THAT(one.ask(command), StartsWith("-NOSESSION the session for which")) << command;
+  for (const auto* command : {"WHO a", "WAITERS a", "WHY a", "LOCKS", "MEMBERS", "LEADER e"})
+    EXPECT_THAT(one.ask(command), Not(StartsWith("-"))) << command;
+  for (auto* table : {static_cast<Table*>(&cluster_[0].locks()),
+                      static_cast<Table*>(&cluster_[0].daemon().semaphores()),
+                      static_cast<Table*>(&cluster_[0].daemon().rooms()),
+                      static_cast<Table*>(&cluster_[0].daemon().stores()),
+                      static_cast<Table*>(&cluster_[0].daemon().elections())})
+    EXPECT_EQ(table->statistics().holders, 0) << table::name(table->thing());
+}
+
 TEST_F(SessionsTest, OutlivesItsConnections) {
   const auto key = open();
   {

@@ -53,7 +53,7 @@ void why(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"WHY", why, 2, 3, "WHY name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
+    Command{"WHY", why, For::anybody, 2, 3, "WHY name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
             "Who has a thing, for what each of them waits, who has that, and so on"},
 };
 

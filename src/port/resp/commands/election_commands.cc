@@ -84,13 +84,14 @@ void unobserve(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"CAMPAIGN", campaign, 3, 8, "CAMPAIGN name value [TIMEOUT ms] [TTL ms] [ASYNC]",
-            "turno", "Lead an election as soon as nobody else does; answers the term"},
-    Command{"RESIGN", resign, 2, 3, "RESIGN name [term]", "turno", "Lead no more"},
-    Command{"LEADER", leader, 2, 2, "LEADER name", "turno", "Who leads an election"},
-    Command{"OBSERVE", observe, 2, any_number, "OBSERVE name ...", "turno",
+    Command{"CAMPAIGN", campaign, For::session, 3, 8,
+            "CAMPAIGN name value [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
+            "Lead an election as soon as nobody else does; answers the term"},
+    Command{"RESIGN", resign, For::session, 2, 3, "RESIGN name [term]", "turno", "Lead no more"},
+    Command{"LEADER", leader, For::anybody, 2, 2, "LEADER name", "turno", "Who leads an election"},
+    Command{"OBSERVE", observe, For::anybody, 2, any_number, "OBSERVE name ...", "turno",
             "Who leads these elections, now and whenever it changes"},
-    Command{"UNOBSERVE", unobserve, 1, any_number, "UNOBSERVE [name ...]", "turno",
+    Command{"UNOBSERVE", unobserve, For::anybody, 1, any_number, "UNOBSERVE [name ...]", "turno",
             "Be told of it no more"},
 };
 

@@ -179,21 +179,27 @@ void members(Connection& connection, Arguments) {
 }
 
 constexpr std::array all = {
-    Command{"LOCK", lock, 2, 7, "LOCK name [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
+    Command{"LOCK", lock, For::session, 2, 7, "LOCK name [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
             "Take a lock, waiting for it"},
-    Command{"UNLOCK", unlock, 2, 3, "UNLOCK name [fence]", "turno", "Give a lock back"},
+    Command{"UNLOCK", unlock, For::session, 2, 3, "UNLOCK name [fence]", "turno",
+            "Give a lock back"},
     Command{
-        "RENEW", renew, 3, 5, "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]]", "turno",
+        "RENEW", renew, For::session, 3, 5,
+        "RENEW name ms [fence [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]]", "turno",
         "Begin the time to live of a lock, of permits, a leader, a visit or a reservation again"},
-    Command{"CANCEL", cancel, 2, 2, "CANCEL ticket", "turno", "Withdraw an ASYNC wait"},
-    Command{"TICKET", ticket, 2, 2, "TICKET ticket", "turno", "How an ASYNC wait stands"},
-    Command{"WHO", who, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]", "turno",
+    Command{"CANCEL", cancel, For::session, 2, 2, "CANCEL ticket", "turno",
+            "Withdraw an ASYNC wait"},
+    Command{"TICKET", ticket, For::session, 2, 2, "TICKET ticket", "turno",
+            "How an ASYNC wait stands"},
+    Command{"WHO", who, For::anybody, 2, 3, "WHO name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]",
+            "turno",
             "Who holds a lock, has permits of a semaphore, leads, is in a room, or has resources"},
-    Command{"WAITERS", waiters, 2, 3, "WAITERS name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]", "turno",
+    Command{"WAITERS", waiters, For::anybody, 2, 3,
+            "WAITERS name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]", "turno",
             "Who waits for a lock, a semaphore, a room or resources, or to lead"},
-    Command{"LOCKS", locks, 1, 1, "LOCKS", "turno",
+    Command{"LOCKS", locks, For::anybody, 1, 1, "LOCKS", "turno",
             "All locks of the cluster that are held, and elections that are led"},
-    Command{"MEMBERS", members, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},
+    Command{"MEMBERS", members, For::anybody, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},
 };
 
 }  // namespace

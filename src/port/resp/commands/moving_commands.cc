@@ -78,7 +78,7 @@ void drain(Connection& connection, Arguments) {
 }
 
 constexpr std::array all = {
-    Command{"DRAIN", drain, 1, 1, "DRAIN", "turno",
+    Command{"DRAIN", drain, For::anybody, 1, 1, "DRAIN", "turno",
             "The node leaves when its clients have moved or stopped"},
 };
 

@@ -69,9 +69,10 @@ void release(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"PERMIT", permit, 2, 11, "PERMIT name [COUNT n] [OF n] [TIMEOUT ms] [TTL ms] [ASYNC]",
-            "turno", "Take permits of a semaphore, waiting for them"},
-    Command{"RELEASE", release, 2, 3, "RELEASE name [fence]", "turno",
+    Command{"PERMIT", permit, For::session, 2, 11,
+            "PERMIT name [COUNT n] [OF n] [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
+            "Take permits of a semaphore, waiting for them"},
+    Command{"RELEASE", release, For::session, 2, 3, "RELEASE name [fence]", "turno",
             "Give permits of a semaphore back"},
 };
 

@@ -110,10 +110,10 @@ void give_back(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"RESERVE", reserve, 2, 80,
+    Command{"RESERVE", reserve, For::session, 2, 80,
             "RESERVE type[:count][/instances] ... [IN store] [TIMEOUT ms] [TTL ms] [ASYNC]",
             "turno", "Take several resources at once, waiting for all of them"},
-    Command{"RETURN", give_back, 1, 4, "RETURN [fence] [IN store]", "turno",
+    Command{"RETURN", give_back, For::session, 1, 4, "RETURN [fence] [IN store]", "turno",
             "Give the resources of a reservation back, or of all"},
 };
 

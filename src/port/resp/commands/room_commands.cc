@@ -47,9 +47,10 @@ void leave(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"ENTER", enter, 3, 10, "ENTER name group [CAPACITY n] [TIMEOUT ms] [TTL ms] [ASYNC]",
-            "turno", "Enter a room with others of a group, waiting until no other group is inside"},
-    Command{"LEAVE", leave, 2, 3, "LEAVE name [fence]", "turno", "Leave a room"},
+    Command{"ENTER", enter, For::session, 3, 10,
+            "ENTER name group [CAPACITY n] [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
+            "Enter a room with others of a group, waiting until no other group is inside"},
+    Command{"LEAVE", leave, For::session, 2, 3, "LEAVE name [fence]", "turno", "Leave a room"},
 };
 
 }  // namespace

@@ -126,11 +126,11 @@ void cluster(Connection& connection, Arguments) {
 }
 
 constexpr std::array all = {
-    Command{"SENTINEL", sentinel, 2, 3,
+    Command{"SENTINEL", sentinel, For::anybody, 2, 3,
             "SENTINEL GET-MASTER-ADDR-BY-NAME turno|MASTERS|MASTER turno|SENTINELS turno",
             "sentinel", "Where a living node is, for clients that know sentinels"},
-    Command{"ROLE", role, 1, 1, "ROLE", "server", "Every node is a master"},
-    Command{"CLUSTER", cluster, 1, any_number, "CLUSTER", "cluster",
+    Command{"ROLE", role, For::anybody, 1, 1, "ROLE", "server", "Every node is a master"},
+    Command{"CLUSTER", cluster, For::anybody, 1, any_number, "CLUSTER", "cluster",
             "Refused: to clients each node is a server of its own"},
 };
 

@@ -48,9 +48,7 @@ void join(Connection& connection, Arguments arguments) {
 bool has_lease(Connection& connection) {
   if (connection.lease() != nullptr) return true;
   connection.reply().error("NOSESSION",
-                           connection.gone().empty()
-                               ? "this connection speaks for itself only: SESSION JOIN id secret"
-                               : connection.gone());
+                           "this connection speaks for itself only: SESSION JOIN id secret");
   return false;
 }
 
@@ -73,7 +71,6 @@ void close(Connection& connection, Arguments) {
 void information(Connection& connection, Arguments) {
   auto& session = connection.session();
   auto& out = connection.reply();
-  if (!connection.gone().empty()) return out.error("NOSESSION", connection.gone());
   const auto* lease = connection.lease();
   out.map(8);
   Pairs pairs{out};
@@ -102,17 +99,23 @@ void session(Connection& connection, Arguments arguments) {
   struct Kind {
     std::string_view name;
     void (*run)(Connection&, Arguments);
+    For whom;
     std::size_t least, most;
   };
-  constexpr std::array kinds = {
-      Kind{"OPEN", open, 3, 3},         Kind{"JOIN", join, 4, 4},
-      Kind{"KEEP", keep, 2, 3},         Kind{"CLOSE", close, 2, 2},
-      Kind{"INFO", information, 2, 2},  Kind{"INHERIT", inherit, 2, 2},
-      Kind{"BEQUEATH", bequeath, 4, 4}, Kind{"HELD", held, 3, any_number}};
+  constexpr std::array kinds = {Kind{"OPEN", open, For::anybody, 3, 3},
+                                Kind{"JOIN", join, For::anybody, 4, 4},
+                                Kind{"KEEP", keep, For::session, 2, 3},
+                                Kind{"CLOSE", close, For::session, 2, 2},
+                                Kind{"INFO", information, For::session, 2, 2},
+                                Kind{"INHERIT", inherit, For::session, 2, 2},
+                                Kind{"BEQUEATH", bequeath, For::session, 4, 4},
+                                Kind{"HELD", held, For::session, 3, any_number}};
   for (const auto& kind : kinds)
     if (same(arguments[1], kind.name) && arguments.size() >= kind.least &&
-        arguments.size() <= kind.most)
-      return kind.run(connection, arguments);
+        arguments.size() <= kind.most) {
+      if (kind.whom == For::anybody || !refuse_gone(connection)) kind.run(connection, arguments);
+      return;
+    }
   connection.reply().error("ERR",
                            "unknown SESSION subcommand or wrong number of arguments: there are "
                            "OPEN ms, JOIN id secret, KEEP [ms], CLOSE, INFO, INHERIT, "
@@ -197,19 +200,19 @@ void punsubscribe(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"SESSION", session, 2, any_number,
+    Command{"SESSION", session, For::anybody, 2, any_number,
             "SESSION OPEN ms|JOIN id secret|KEEP [ms]|CLOSE|INFO|INHERIT|BEQUEATH node ticket|"
             "HELD name ...",
             "turno", "Sessions that are no connections: any connection can speak for one"},
-    Command{"SUBSCRIBE", subscribe, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
+    Command{"SUBSCRIBE", subscribe, For::session, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
             "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:draining and "
             "turno:leader:NAME"},
-    Command{"UNSUBSCRIBE", unsubscribe, 1, any_number, "UNSUBSCRIBE [channel ...]", "pubsub",
-            "Hear of it no more"},
-    Command{"PSUBSCRIBE", psubscribe, 2, any_number, "PSUBSCRIBE pattern ...", "pubsub",
-            "Hear of all channels that match, such as turno:*"},
-    Command{"PUNSUBSCRIBE", punsubscribe, 1, any_number, "PUNSUBSCRIBE [pattern ...]", "pubsub",
-            "Hear of them no more"},
+    Command{"UNSUBSCRIBE", unsubscribe, For::anybody, 1, any_number, "UNSUBSCRIBE [channel ...]",
+            "pubsub", "Hear of it no more"},
+    Command{"PSUBSCRIBE", psubscribe, For::session, 2, any_number, "PSUBSCRIBE pattern ...",
+            "pubsub", "Hear of all channels that match, such as turno:*"},
+    Command{"PUNSUBSCRIBE", punsubscribe, For::anybody, 1, any_number, "PUNSUBSCRIBE [pattern ...]",
+            "pubsub", "Hear of them no more"},
 };
 
 }  // namespace
