@@ -317,10 +317,12 @@ void Daemon::dispatch(std::uint64_t from, const wire::Frame& frame) {
   const bool of_leaders = kind == table::NodeKind::leader || kind == table::NodeKind::leaders_told;
   if (of_leaders && receive_leader(member, frame)) return;
   if (table::is_of_a_desk(frame.kind)) {
-    const auto thing = static_cast<std::size_t>(table::thing_of(frame.kind));
-    if (tables().at(thing)->receive(member, frame)) return;
+    auto* table = tables().at(static_cast<std::size_t>(table::thing_of(frame.kind)));
+    if (table->receive(member, frame)) return;
+    table::Statistics::add(table->statistics().strange_frames);
+  } else {
+    ++strange_frames_;
   }
-  table::Statistics::add(locks_->statistics().strange_frames);
   if (const auto unsaid = strange_.admit())
     log::warning("{} sent a frame of kind {} that makes no sense; it was dropped{}",
                  view_.members[member.index()].name, frame.kind, *unsaid);

@@ -97,6 +97,10 @@ class Daemon final : public port::Host {
   [[nodiscard]] ElectionTable& elections() override { return *elections_; }
   [[nodiscard]] PoolTable& rooms() override { return *rooms_; }
   [[nodiscard]] PoolTable& stores() override { return *stores_; }
+  [[nodiscard]] Tables tables() const override {
+    return {locks_.get(), semaphores_.get(), elections_.get(), rooms_.get(), stores_.get()};
+  }
+  [[nodiscard]] std::uint64_t strange_frames() const override { return strange_frames_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cluster::Member& self() const override { return self_; }
   [[nodiscard]] std::uint64_t next_session() override { return ++sessions_; }
@@ -211,11 +215,6 @@ class Daemon final : public port::Host {
   void renew_epoch();
   void sweep();
   void give_up(const std::string& reason);
-  // In the order of table::Thing.
-  [[nodiscard]] std::array<table::Table*, table::thing_names.size()> tables() const {
-    return {locks_.get(), semaphores_.get(), elections_.get(), rooms_.get(), stores_.get()};
-  }
-
   Settings settings_;
   const Lost lost_;
   const Clock::time_point started_ = Clock::now();
@@ -265,7 +264,8 @@ class Daemon final : public port::Host {
   bool joined_ = false;
   // What older views have sent is heard: never, but in tests that must notice it.
   const bool hears_late_ = settings_.rules.without == cluster::Rules::Without::epochs;
-  log::Limiter strange_;  // lines about strange frames
+  std::uint64_t strange_frames_ = 0;  // that are of no thing
+  log::Limiter strange_;              // lines about strange frames
 };
 
 }  // namespace turno::node

@@ -8,9 +8,16 @@ namespace {
 
 using Kind = Sighting::Kind;
 
-void add(LockFindings& lock, const NodeSighting& found) {
+void add(ThingFindings& lock, const NodeSighting& found) {
   const auto& sighting = found.sighting;
-  if (sighting.is(Kind::waits)) lock.waiters.push_back(&found);
+  if (sighting.is(Kind::waits)) {
+    lock.waiters.push_back(&found);
+    return;
+  }
+  if (table::several_have(sighting.thing)) {
+    lock.holders.push_back(&found);
+    return;
+  }
   // Two can be seen when the lock changed hands between two answers: the larger fence is later.
   if (sighting.is(Kind::holds) &&
       (lock.holder == nullptr || sighting.fence > lock.holder->sighting.fence))
@@ -19,7 +26,7 @@ void add(LockFindings& lock, const NodeSighting& found) {
   if (sighting.is(Kind::noted)) lock.noted = &found;
 }
 
-void conclude(LockFindings& lock) {
+void conclude(ThingFindings& lock) {
   if (lock.holder != nullptr) lock.kept = lock.noted = nullptr;
   if (lock.kept != nullptr) lock.noted = nullptr;
   std::stable_sort(
@@ -28,6 +35,16 @@ void conclude(LockFindings& lock) {
 }
 
 }  // namespace
+
+std::size_t ThingFindings::in_use() const {
+  std::size_t sum = 0;
+  for (const auto* each : holders) {
+    const auto& seen = each->sighting;
+    sum += seen.thing == Thing::room ? (seen.is(Kind::holds) ? 1U : 0U)
+                                     : seen.permits.size() + seen.resources.size();
+  }
+  return sum;
+}
 
 std::optional<Thing> thing_found(const Findings& findings) {
   std::optional<Thing> first;
@@ -48,8 +65,8 @@ Findings only(Findings findings, Thing thing) {
   return findings;
 }
 
-LockFindings put_in_order(std::span<const NodeSighting> found, Thing thing) {
-  LockFindings lock;
+ThingFindings put_in_order(std::span<const NodeSighting> found, Thing thing) {
+  ThingFindings lock;
   for (const auto& each : found)
     if (each.sighting.thing == thing) add(lock, each);
   conclude(lock);
@@ -57,12 +74,18 @@ LockFindings put_in_order(std::span<const NodeSighting> found, Thing thing) {
 }
 
 ByName put_in_order(const Findings& findings) {
-  ByName locks;
+  ByName things;
   for (const auto& each : findings.found)
-    if (!table::several_have(each.sighting.thing))
-      add(locks[{each.sighting.lock, each.sighting.thing}], each);
-  for (auto& [name, lock] : locks) conclude(lock);
-  return locks;
+    add(things[{each.sighting.lock, each.sighting.thing}], each);
+  for (auto& [name, thing] : things) conclude(thing);
+  return things;
+}
+
+std::string claims_of(std::span<const Resource> wanted) {
+  std::string text;
+  for (const auto& each : wanted)
+    text += (text.empty() ? "" : " ") + each.type + ":" + std::to_string(each.number);
+  return text;
 }
 
 std::string describe_silent(std::span<const SilentMember> silent) {

@@ -19,25 +19,31 @@ namespace turno::port {
 // What is of that kind, and who waits for it.
 [[nodiscard]] Findings only(Findings findings, Thing thing);
 
-// At most one of the first three is there.
-struct LockFindings {
+// What is known of one thing. Of a lock or an election at most one of the first three is there, and
+// of what several may have none: who has some of it, or is kept some, is among the holders.
+struct ThingFindings {
   const NodeSighting* holder = nullptr;
-  const NodeSighting* kept = nullptr;        // for the dead
-  const NodeSighting* noted = nullptr;       // a silent member may have it, as its home was told
+  const NodeSighting* kept = nullptr;   // for the dead
+  const NodeSighting* noted = nullptr;  // a silent member may have it, as its home was told
+  std::vector<const NodeSighting*> holders;
   std::vector<const NodeSighting*> waiters;  // the longest wait first
 
   [[nodiscard]] bool is_free() const {
-    return holder == nullptr && kept == nullptr && noted == nullptr;
+    return holder == nullptr && kept == nullptr && noted == nullptr && holders.empty();
   }
+  // Of the holders: how many permits or resources they have, or how many are inside a room.
+  [[nodiscard]] std::size_t in_use() const;
 };
 
-// All `found` are of one name; those of locks are looked at, or of elections. They must live as
-// long as the result.
-[[nodiscard]] LockFindings put_in_order(std::span<const NodeSighting> found,
-                                        Thing thing = Thing::lock);
-// Locks and elections, by their names.
-using ByName = std::map<std::pair<std::string_view, Thing>, LockFindings>;
+// Of one name and one kind. What was found must live as long as the result.
+[[nodiscard]] ThingFindings put_in_order(std::span<const NodeSighting> found,
+                                         Thing thing = Thing::lock);
+// Of all names and kinds.
+using ByName = std::map<std::pair<std::string_view, Thing>, ThingFindings>;
 [[nodiscard]] ByName put_in_order(const Findings& findings);
+
+// What somebody waits for, as RESERVE takes it: "gpu:2 licence:1".
+[[nodiscard]] std::string claims_of(std::span<const Resource> wanted);
 
 // "node-1 (pid 123, stopped) did not answer: `kill -CONT 123` lets it go on, ...", of all.
 [[nodiscard]] std::string describe_silent(std::span<const SilentMember> silent);

@@ -1,6 +1,8 @@
 // What a port may know and ask of the node that it serves. In the loop's thread, but for the locks.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -85,6 +87,23 @@ class Host {
   [[nodiscard]] virtual ElectionTable& elections() = 0;
   [[nodiscard]] virtual PoolTable& rooms() = 0;
   [[nodiscard]] virtual PoolTable& stores() = 0;
+  // All of these, in the order of Thing.
+  using Tables = std::array<table::Table*, table::thing_names.size()>;
+  [[nodiscard]] virtual Tables tables() const = 0;
+  // Members that have not reported to each of them yet.
+  [[nodiscard]] NodeSet unreported() const {
+    NodeSet all;
+    for (auto* table : tables())
+      table->unreported().for_each([&](NodeId member) { all.insert(member); });
+    return all;
+  }
+  // All have reported, so that everything can be served.
+  [[nodiscard]] bool ready() const {
+    const auto all = tables();
+    return std::all_of(all.begin(), all.end(), [](auto* table) { return table->ready(); });
+  }
+  // Frames of peers that made no sense, and were for none of these.
+  [[nodiscard]] virtual std::uint64_t strange_frames() const = 0;
   // Of things of which one session at a time has the whole. REQUIRES: !table::several_have(thing)
   [[nodiscard]] LockTable& locks_of(Thing thing) {
     if (thing == Thing::election) return elections();

@@ -34,6 +34,7 @@ void encode(wire::Writer& out, const Sighting& sighting) {
     out.varint(sighting.resources[i].number);
     out.varint(sighting.resources[i].fence.value);
   }
+  out.varint(sighting.count);
 }
 
 }  // namespace
@@ -76,6 +77,7 @@ Sightings decode_sightings(wire::Reader& in) {
       resource.number = static_cast<std::uint32_t>(in.varint());
       resource.fence = Fence{in.varint()};
     }
+    sighting.count = static_cast<std::uint32_t>(in.varint());
     if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted) ||
         thing >= thing_names.size() || permits > most_sighted_permits ||
         resources > most_sighted_permits)

@@ -43,13 +43,14 @@ TEST(Sightings, ArriveAsTheyWere) {
       {.list = {holder(),
                 {.lock = "b"},
                 {.lock = "c", .session = 3, .kind = Kind::noted},
-                {.lock = "d", .kind = Kind::holds, .thing = Thing::election, .value = "v"}},
+                {.lock = "d", .kind = Kind::holds, .thing = Thing::election, .value = "v"},
+                {.lock = "e", .thing = Thing::semaphore, .count = 3}},
        .waiting = 70'000,
        .cut = true});
   EXPECT_EQ(all.waiting, 70'000U);
   EXPECT_TRUE(all.cut);
   const auto& seen = all.list;
-  ASSERT_EQ(seen.size(), 4U);
+  ASSERT_EQ(seen.size(), 5U);
   EXPECT_EQ(seen[0].lock, holder().lock);
   EXPECT_EQ(seen[0].client, holder().client);
   EXPECT_EQ(seen[0].session, 77U);
@@ -61,6 +62,7 @@ TEST(Sightings, ArriveAsTheyWere) {
   EXPECT_TRUE(seen[2].is(Kind::noted));
   EXPECT_EQ(seen[3].thing, Thing::election);
   EXPECT_EQ(seen[3].value, "v");
+  EXPECT_EQ(seen[4].count, 3U);
 }
 
 TEST(Sightings, ThatDoNotFitIntoAFrameAreCut) {

@@ -51,6 +51,7 @@ struct Sighting {
   std::string group = {};                   // of a room
   // Of a store: what it has; if it waits, as many of each type as the number says.
   std::vector<cluster::Resource> resources = {};
+  std::uint32_t count = 0;  // of a semaphore, if it waits: of how many permits
 
   [[nodiscard]] bool is(Kind other) const { return kind == other; }
 };

@@ -78,10 +78,17 @@ std::vector<Resource> resources_in(const Reply& holder) {
   return resources;
 }
 
-std::string group_in(const Reply& holder) {
-  for (std::size_t i = 0; i + 1 < holder.elements.size(); i += 2)
-    if (holder.elements[i].text == "group") return holder.elements[i + 1].text;
-  return {};
+// Of what several may have.
+std::vector<PermitHolder> holders_in(const Reply& thing) {
+  std::vector<PermitHolder> holders;
+  for (std::size_t i = 0; i + 1 < thing.elements.size(); i += 2) {
+    if (thing.elements[i].text != "holders") continue;
+    for (const auto& each : thing.elements[i + 1].elements)
+      if (auto one = client::holder_from(each); one && *one)
+        holders.push_back(
+            {std::move(**one), permits_in(each), Fields(each).text("group"), resources_in(each)});
+  }
+  return holders;
 }
 
 }  // namespace
@@ -198,7 +205,8 @@ tl::expected<Answer<HeldLock>, Error> NodeQuery::locks() {
     if (take_gap(reply, locks.gaps)) continue;
     auto holder = client::holder_from(reply);
     if (!holder) return tl::unexpected(holder.error());
-    if (*holder) locks.list.push_back({Fields(reply).text("name"), std::move(**holder)});
+    if (*holder)
+      locks.list.push_back({Fields(reply).text("name"), std::move(**holder), holders_in(reply)});
   }
   return locks;
 }
@@ -214,15 +222,7 @@ tl::expected<WhoAnswer, Error> NodeQuery::who(std::string_view name, std::string
     return WhoAnswer{.complete = false};
   if (!holder)
     return tl::unexpected(Error{holder.error().code, address_ + ": " + holder.error().message});
-  WhoAnswer answer{.holder = *holder};
-  for (std::size_t i = 0; i + 1 < reply->elements.size(); i += 2) {
-    if (reply->elements[i].text != "holders") continue;
-    for (const auto& each : reply->elements[i + 1].elements)
-      if (auto one = client::holder_from(each); one && *one)
-        answer.holders.push_back(
-            {std::move(**one), permits_in(each), group_in(each), resources_in(each)});
-  }
-  return answer;
+  return WhoAnswer{.holder = *holder, .holders = holders_in(*reply)};
 }
 
 tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view name,
@@ -240,6 +240,8 @@ tl::expected<Answer<WaitingClient>, Error> NodeQuery::waiters(std::string_view n
                             .from = fields.text("from"),
                             .session = static_cast<std::uint64_t>(fields.number("session")),
                             .waiting = milliseconds(fields.number("waiting_ms")),
+                            .count = static_cast<std::uint64_t>(fields.number("count")),
+                            .group = fields.text("group"),
                             .wants = fields.text("wants")});
   }
   return waiters;

@@ -19,24 +19,6 @@
 
 namespace turno::cli {
 
-struct HeldLock {
-  std::string name;
-  Holder holder;
-};
-
-struct WaitingClient {
-  std::string node, client, from;
-  std::uint64_t session = 0;
-  std::chrono::milliseconds waiting{0};
-  std::string wants = {};  // of a store: "gpu:2 licence:1"
-};
-
-template <class T>
-struct Answer {
-  std::vector<T> list;
-  Gaps gaps;
-};
-
 // Who holds permits of a semaphore or resources of a store by one grant or is in a room, or for
 // whom they are kept.
 struct PermitHolder {
@@ -44,6 +26,29 @@ struct PermitHolder {
   std::vector<std::uint64_t> permits;
   std::string group;  // of a room
   std::vector<Resource> resources = {};
+};
+
+// Something that is held. Of a semaphore, a store or a room the holder has only what a WhoAnswer
+// has.
+struct HeldLock {
+  std::string name;
+  Holder holder;
+  std::vector<PermitHolder> holders = {};
+};
+
+struct WaitingClient {
+  std::string node, client, from;
+  std::uint64_t session = 0;
+  std::chrono::milliseconds waiting{0};
+  std::uint64_t count = 0;  // of a semaphore: how many permits it wants
+  std::string group = {};   // of a room
+  std::string wants = {};   // of a store: "gpu:2 licence:1"
+};
+
+template <class T>
+struct Answer {
+  std::vector<T> list;
+  Gaps gaps;
 };
 
 // Who holds one lock. Of a semaphore, a store or a room the holder has only `in_use` or `inside`,

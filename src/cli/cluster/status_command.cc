@@ -139,17 +139,29 @@ std::vector<Seen> look_at(const std::vector<cluster::Member>& members,
 }
 
 struct Totals {
-  std::uint64_t held = 0, led = 0, waiting = 0, silent = 0;
+  std::uint64_t held = 0, led = 0, permits = 0, inside = 0, reserved = 0, waiting = 0, silent = 0;
 };
+
+// Of every kind.
+std::uint64_t waiting_at(const NodeInfo& node) {
+  std::uint64_t sum = 0;
+  for (const auto* key : {"waiting_here", "campaigners_here", "permits_waited_for_here",
+                          "waiting_for_rooms_here", "reservations_waited_for_here"})
+    sum += node.number(key);
+  return sum;
+}
 
 Totals totals_of(const std::vector<Seen>& all) {
   Totals totals;
   for (const auto& each : all) {
     totals.silent += each.info ? 0 : 1;
-    totals.held += each.info ? each.info->number("held_here") : 0;
-    totals.led += each.info ? each.info->number("leaders_here") : 0;
-    for (const auto* key : {"waiting_here", "campaigners_here"})
-      totals.waiting += each.info ? each.info->number(key) : 0;
+    if (!each.info) continue;
+    totals.held += each.info->number("held_here");
+    totals.led += each.info->number("leaders_here");
+    totals.permits += each.info->number("permits_held_here");
+    totals.inside += each.info->number("inside_from_here");
+    totals.reserved += each.info->number("reservations_held_here");
+    totals.waiting += waiting_at(*each.info);
   }
   return totals;
 }
@@ -175,9 +187,13 @@ void print_text(const NodeInfo& asked, const std::vector<Seen>& all) {
   }
   fmt::print("{}", table.text());
   const auto totals = totals_of(all);
+  const auto some = [](std::uint64_t count, std::string_view noun, std::string_view more) {
+    return count == 0 ? "" : fmt::format(", {}{}", counted(count, noun), more);
+  };
   fmt::print(
-      "\n{} held{}, {} waiting{}\n", counted(totals.held, "lock"),
-      totals.led == 0 ? "" : fmt::format(", {} led", counted(totals.led, "election")),
+      "\n{} held{}{}{}{}, {} waiting{}\n", counted(totals.held, "lock"),
+      some(totals.led, "election", " led"), some(totals.permits, "grant", " of permits"),
+      some(totals.inside, "guest", " in rooms"), some(totals.reserved, "reservation", ""),
       counted(totals.waiting, "client"),
       totals.silent == 0 ? "" : fmt::format("; {} did not answer", counted(totals.silent, "node")));
   print_troubles(asked, all);
@@ -197,6 +213,10 @@ void print_json(const NodeQuery& query, const NodeInfo& asked, const std::vector
           .add("waiting", each.info->number("waiting_here"))
           .add("leaders", each.info->number("leaders_here"))
           .add("campaigners", each.info->number("campaigners_here"))
+          .add("permit_grants", each.info->number("permits_held_here"))
+          .add("room_guests", each.info->number("inside_from_here"))
+          .add("reservations", each.info->number("reservations_held_here"))
+          .add("waiting_for_anything", waiting_at(*each.info))
           .add("known_locks", each.info->number("known_locks"))
           .add("acquired", each.info->number("acquired"))
           .add("lost", each.info->number("lost"))

@@ -21,15 +21,8 @@ void write_locks(Exposition& out, LockTable& locks) {
   out.gauge("turno_waiters", "Users of this node that wait for a lock.")
       .sample(statistics.waiters.load());
   out.gauge("turno_locks_known", "Locks in this node's memory.").sample(locks.size());
-  out.counter("turno_locks_released_total", "Locks given back.").sample(statistics.released.load());
   out.counter("turno_locks_lost_total", "Locks taken away from their holders.")
       .sample(statistics.lost.load());
-  out.counter("turno_waits_withdrawn_total", "Waits that ended without a grant.")
-      .sample(statistics.withdrawn.load());
-  out.counter("turno_tries_refused_total", "Tries that failed because somebody was in the way.")
-      .sample(statistics.refused.load());
-  out.counter("turno_locks_retired_total", "Idle locks forgotten by this node, their home.")
-      .sample(statistics.retired.load());
 }
 
 void write_semaphores(Exposition& out, PoolTable& semaphores) {
@@ -102,10 +95,7 @@ void write_stores(Exposition& out, PoolTable& stores) {
 
 void write_messages(Exposition& out, Host& host) {
   out.counter("turno_messages_sent_total", "Messages about locks and so on sent to other nodes.");
-  for (table::Table* things :
-       {static_cast<table::Table*>(&host.locks()), static_cast<table::Table*>(&host.semaphores()),
-        static_cast<table::Table*>(&host.elections()), static_cast<table::Table*>(&host.rooms()),
-        static_cast<table::Table*>(&host.stores())}) {
+  for (auto* things : host.tables()) {
     const auto& engine = things->engine();
     const auto thing = table::name(things->thing());
     for (const auto& message : engine.messages())
@@ -117,17 +107,35 @@ void write_messages(Exposition& out, Host& host) {
                   {"kind", table::control_kind(message.kind)}},
                  message.count);
   }
-  out.counter("turno_strange_frames_total", "Frames of peers that made no sense and were dropped.")
-      .sample(host.locks().statistics().strange_frames.load());
+}
+
+// What is counted alike of all kinds.
+void write_each_kind(Exposition& out, Host& host) {
+  const auto of_each = [&](std::atomic<std::uint64_t> Statistics::*counter) {
+    for (auto* things : host.tables())
+      out.sample({{"thing", table::name(things->thing())}}, (things->statistics().*counter).load());
+  };
+  out.counter("turno_grants_released_total", "Grants that were given back.");
+  of_each(&Statistics::released);
+  out.counter("turno_waits_withdrawn_total", "Waits that ended without a grant.");
+  of_each(&Statistics::withdrawn);
+  out.counter("turno_tries_refused_total",
+              "Requests that were refused, mostly tries with somebody in the way.");
+  of_each(&Statistics::refused);
+  out.counter("turno_things_retired_total", "Idle things forgotten by this node, their home.");
+  of_each(&Statistics::retired);
   out.counter("turno_spoilt_instances_total",
-              "Locks that began again because a peer sent what cannot be.")
-      .sample(host.locks().statistics().spoilt.load());
+              "Things that began again because a peer sent what cannot be.");
+  of_each(&Statistics::spoilt);
+  out.counter("turno_strange_frames_total", "Frames of peers that made no sense and were dropped.");
+  of_each(&Statistics::strange_frames);
+  out.sample({{"thing", "none"}}, host.strange_frames());
 }
 
 void write_cluster(Exposition& out, Host& host) {
   const auto& view = host.view();
   out.gauge("turno_ready", "1 if every member has reported to this node in this view.")
-      .sample(std::uint64_t{host.locks().ready() ? 1U : 0U});
+      .sample(std::uint64_t{host.ready() ? 1U : 0U});
   out.gauge("turno_view_epoch", "The number of the view.").sample(std::uint64_t{view.epoch});
   out.gauge("turno_view_members", "Nodes in the view.").sample(view.size());
   out.counter("turno_view_changes_total", "Views that this node has adopted.")
@@ -204,6 +212,7 @@ std::string metrics_text(Host& host, const Clients& clients) {
   write_elections(out, host.elections());
   write_rooms(out, host.rooms());
   write_stores(out, host.stores());
+  write_each_kind(out, host);
   write_messages(out, host);
   write_cluster(out, host);
   write_clients(out, clients);

@@ -16,6 +16,7 @@
 #include "port/http/exposition.h"
 #include "port/http/http_testing.h"
 #include "port/http/process.h"
+#include "port/resp/caller_testing.h"
 
 namespace turno::port {
 
@@ -184,8 +185,17 @@ TEST(Metrics, TellWhatHappened) {
   auto after = scrape().samples;
   EXPECT_EQ(after["turno_holders"], 0);
   EXPECT_EQ(after["turno_waiters"], 0);
-  EXPECT_EQ(after["turno_locks_released_total"], 1);
-  EXPECT_EQ(after["turno_waits_withdrawn_total"], 1);
+  for (const auto* each : {"grants_released", "waits_withdrawn", "tries_refused", "things_retired",
+                           "spoilt_instances", "strange_frames"}) {
+    const auto of = [&](std::string_view thing) {
+      return std::string("turno_") + each + "_total{thing=\"" + std::string(thing) + "\"}";
+    };
+    for (const auto thing : thing_names) EXPECT_TRUE(after.contains(of(thing))) << of(thing);
+    const bool counted =
+        std::string_view(each) == "grants_released" || std::string_view(each) == "waits_withdrawn";
+    EXPECT_EQ(after[of("lock")], counted ? 1 : 0) << each;
+    EXPECT_EQ(after[of("semaphore")], 0) << each;
+  }
   EXPECT_EQ(after["turno_ready"], 1);
   EXPECT_EQ(after["turno_view_members"], 1);
   EXPECT_GE(after["turno_view_epoch"], 1);
@@ -194,6 +204,36 @@ TEST(Metrics, TellWhatHappened) {
       "turno_messages_sent_total{thing=\"lock\",algorithm=\"nxr-bh\",kind=\"control-open\"}"));
   EXPECT_GT(after["process_resident_memory_bytes"], 1e6);
   EXPECT_GT(after["process_cpu_seconds_total"], 0);
+}
+
+TEST(Metrics, CountEachKindOfThing) {
+  const registry::TemporaryDirectory directory;
+  TestNode node(directory.path(), "a");
+  node.run();
+  auto& daemon = node.server().daemon();
+  Caller one(daemon.self().client_address), other(daemon.self().client_address);
+  one.ask("PERMIT x OF 1");
+  EXPECT_EQ(other.ask("PERMIT x TIMEOUT 0"), "null");
+  EXPECT_EQ(one.ask("RELEASE x"), "1");
+  one.ask("ENTER x red");
+  EXPECT_EQ(other.ask("ENTER x blue TIMEOUT 30"), "null");
+  EXPECT_EQ(one.ask("LEAVE x"), "1");
+  one.ask("RESERVE gpu:2/2");
+  EXPECT_EQ(one.ask("RETURN"), "2");
+  one.ask("CAMPAIGN x me");
+  EXPECT_EQ(one.ask("RESIGN x"), "1");
+  for (auto* things : daemon.tables()) things->retire_idle(Clock::now() + std::chrono::hours(1), 9);
+  auto samples = Scrape(get(node.http(), "/metrics").body).samples;
+  const auto of = [&](const std::string& what, std::string_view thing) {
+    return samples["turno_" + what + "_total{thing=\"" + std::string(thing) + "\"}"];
+  };
+  for (const auto* thing : {"semaphore", "room", "store", "election"})
+    EXPECT_EQ(of("grants_released", thing), 1) << thing;
+  EXPECT_EQ(of("grants_released", "lock"), 0);
+  EXPECT_EQ(of("tries_refused", "semaphore"), 1);
+  EXPECT_EQ(of("waits_withdrawn", "room"), 1);
+  EXPECT_EQ(of("things_retired", "semaphore"), 1);
+  EXPECT_EQ(of("things_retired", "lock"), 0);
 }
 
 TEST(Metrics, OfPeersCarryTheirNames) {

@@ -55,11 +55,11 @@ Json describe_cluster(Host& host) {
       .add("crashed", crashed);
 }
 
-Json describe_locks(LockTable& locks) {
-  const auto& statistics = locks.statistics();
+Json describe_things(table::Table& things) {
+  const auto& statistics = things.statistics();
   const auto& waits = statistics.waits;
   return Json()
-      .add("known", locks.size())
+      .add("known", things.size())
       .add("held", statistics.holders.load())
       .add("waiting", statistics.waiters.load())
       .add("acquired", std::accumulate(waits.begin(), waits.end(), std::uint64_t{0}))
@@ -67,7 +67,9 @@ Json describe_locks(LockTable& locks) {
       .add("withdrawn", statistics.withdrawn.load())
       .add("refused", statistics.refused.load())
       .add("lost", statistics.lost.load())
-      .add("retired", statistics.retired.load());
+      .add("retired", statistics.retired.load())
+      .add("spoilt", statistics.spoilt.load())
+      .add("ready", things.ready());
 }
 
 Json describe_messages(const table::Engine& engine) {
@@ -86,10 +88,55 @@ Json who(const NodeSighting& sighted) {
       .add("from", sighted.sighting.from);
 }
 
-Json describe_lock(std::string_view name, Thing thing, const LockFindings& lock) {
+Json kept(const NodeSighting& sighted) {
+  return Json().add("for", sighted.sighting.client).add("free_in_ms", sighted.sighting.age.count());
+}
+
+// Its permits, its resources, or its group.
+void add_share(Json& json, const Sighting& seen) {
+  if (seen.thing == Thing::room) {
+    if (seen.is(Sighting::Kind::holds)) json.add("group", seen.group);
+  } else if (seen.thing == Thing::store) {
+    std::vector<Json> resources;
+    for (const auto& [type, number, fence] : seen.resources)
+      resources.push_back(Json().add("type", type).add("number", number).add("fence", fence));
+    json.add("resources", resources);
+  } else {
+    std::vector<std::string> permits;
+    for (const auto permit : seen.permits) permits.push_back(std::to_string(permit));
+    json.add_raw("permits", json_array(permits));
+  }
+}
+
+// Who has some of a semaphore or a store, or is in a room.
+void add_holders(Json& json, Thing thing, const ThingFindings& many) {
+  std::vector<Json> holders;
+  for (const auto* holder : many.holders) {
+    const auto& seen = holder->sighting;
+    auto one = seen.is(Sighting::Kind::kept)
+                   ? Json().add("node", holder->node).add("kept", kept(*holder))
+                   : who(*holder).add("fence", seen.fence).add("held_ms", seen.age.count());
+    add_share(one, seen);
+    holders.push_back(std::move(one));
+  }
+  json.add(thing == Thing::room ? "inside" : "in_use", many.in_use()).add("holders", holders);
+}
+
+Json describe_waiter(const NodeSighting& waiter) {
+  const auto& seen = waiter.sighting;
+  auto json = who(waiter).add("waiting_ms", seen.age.count());
+  if (seen.thing == Thing::semaphore) json.add("count", seen.count);
+  if (seen.thing == Thing::room) json.add("group", seen.group);
+  if (seen.thing == Thing::store) json.add("wants", claims_of(seen.resources));
+  return json;
+}
+
+Json describe_lock(std::string_view name, Thing thing, const ThingFindings& lock) {
   Json json;
   json.add("name", name).add("kind", table::name(thing));
-  if (lock.holder == nullptr) {
+  if (table::several_have(thing)) {
+    add_holders(json, thing, lock);
+  } else if (lock.holder == nullptr) {
     json.add("holder", nullptr);
   } else {
     auto holder = who(*lock.holder)
@@ -98,18 +145,14 @@ Json describe_lock(std::string_view name, Thing thing, const LockFindings& lock)
     if (!lock.holder->sighting.value.empty()) holder.add("value", lock.holder->sighting.value);
     json.add("holder", holder);
   }
-  if (lock.kept != nullptr)
-    json.add("kept", Json()
-                         .add("for", lock.kept->sighting.client)
-                         .add("free_in_ms", lock.kept->sighting.age.count()));
+  if (lock.kept != nullptr) json.add("kept", kept(*lock.kept));
   if (lock.noted != nullptr)
     json.add("perhaps_held", Json()
                                  .add("node", lock.noted->node)
                                  .add("told_by", lock.noted->sighting.client)
                                  .add("told_ms", lock.noted->sighting.age.count()));
   std::vector<Json> waiting;
-  for (const auto* waiter : lock.waiters)
-    waiting.push_back(who(*waiter).add("waiting_ms", waiter->sighting.age.count()));
+  for (const auto* waiter : lock.waiters) waiting.push_back(describe_waiter(*waiter));
   return json.add("waiters", waiting);
 }
 
@@ -168,7 +211,7 @@ std::string status_json(Host& host, const Clients& clients) {
                         .add("pid", self.pid)
                         .add("version", TURNO_VERSION)
                         .add("uptime_s", uptime.count())
-                        .add("ready", host.locks().ready())
+                        .add("ready", host.ready())
                         .add("addresses", addresses_of(self));
   const auto connected = Json()
                              .add("connected", clients.size())
@@ -177,8 +220,11 @@ std::string status_json(Host& host, const Clients& clients) {
   return document(Json()
                       .add("node", node)
                       .add("cluster", describe_cluster(host))
-                      .add("locks", describe_locks(host.locks()))
-                      .add("elections", describe_locks(host.elections()))
+                      .add("locks", describe_things(host.locks()))
+                      .add("semaphores", describe_things(host.semaphores()))
+                      .add("elections", describe_things(host.elections()))
+                      .add("rooms", describe_things(host.rooms()))
+                      .add("stores", describe_things(host.stores()))
                       .add("deadlocks", Json()
                                             .add("found", clients.deadlocks().found())
                                             .add("aborted", clients.deadlocks().aborted())
@@ -198,13 +244,7 @@ std::string locks_json(const Findings& findings) {
 
 std::string lock_json(std::string_view name, const Findings& all,
                       const DeadlockWatch::Chain& chain) {
-  // Of a semaphore there is no holder to be described here.
-  const auto is_led = [](const auto& each) { return each.sighting.thing == Thing::election; };
-  const auto is_lock = [](const auto& each) { return each.sighting.thing == Thing::lock; };
-  const auto thing =
-      std::ranges::none_of(all.found, is_lock) && std::ranges::any_of(all.found, is_led)
-          ? Thing::election
-          : Thing::lock;
+  const auto thing = thing_found(all).value_or(Thing::lock);
   const auto findings = only(all, thing);
   auto json = describe_lock(name, thing, put_in_order(findings.found, thing));
   json.add("waiting", findings.waiting);
@@ -224,9 +264,9 @@ std::string quiet_text(const Host& host) {
 
 std::string unready_reason(Host& host) {
   if (host.draining()) return "this node leaves";
-  if (host.locks().ready()) return {};
+  if (host.ready()) return {};
   const auto& view = host.view();
-  const auto unreported = host.locks().unreported();
+  const auto unreported = host.unreported();
   std::string names;
   for (std::size_t i = 0; i < view.size(); ++i) {
     if (!unreported.contains(NodeId{i})) continue;

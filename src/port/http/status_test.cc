@@ -86,6 +86,56 @@ TEST(LocksJson, TellsWhoWaitsForWhom) {
                 R"("waiting_ms":7,"stuck":true}],"deadlock":"a circle")"));
 }
 
+Sighting of(Thing thing, std::string name, Sighting::Kind kind = Sighting::Kind::holds) {
+  return {.lock = std::move(name),
+          .client = "anna",
+          .session = 7,
+          .kind = kind,
+          .age = 30ms,
+          .from = "here",
+          .thing = thing};
+}
+
+// Whoever reads it must not take them for free.
+TEST(LocksJson, ShowsAllWhoHaveSomeOfIt) {
+  auto permits = of(Thing::semaphore, "x"), dead = of(Thing::semaphore, "x", Sighting::Kind::kept);
+  permits.fence = Fence{5};
+  permits.permits = {0, 3};
+  dead.client = "n9";
+  dead.permits = {1};
+  auto waits = of(Thing::semaphore, "x", Sighting::Kind::waits);
+  waits.count = 2;
+  const Findings semaphore{.found = {{"a", permits}, {"b", dead}, {"c", waits}}, .waiting = 1};
+  const std::string described =
+      R"({"name":"x","kind":"semaphore","in_use":3,"holders":[{"node":"a","session":"7",)"
+      R"("client":"anna","from":"here","fence":"5","held_ms":30,"permits":[0,3]},)"
+      R"({"node":"b","kept":{"for":"n9","free_in_ms":30},"permits":[1]}],)"
+      R"("waiters":[{"node":"c","session":"7","client":"anna","from":"here","waiting_ms":30,)"
+      R"("count":2}])";
+  EXPECT_THAT(lock_json("x", semaphore), testing::StartsWith(described + R"(,"waiting":1)"));
+  EXPECT_THAT(locks_json(semaphore), HasSubstr(described + "}"));
+
+  auto guest = of(Thing::room, "x"), waiting_guest = of(Thing::room, "x", Sighting::Kind::waits);
+  guest.group = "red";
+  waiting_guest.group = "blue";
+  const auto room = lock_json("x", {.found = {{"a", guest}, {"b", waiting_guest}}, .waiting = 1});
+  EXPECT_THAT(room, AllOf(HasSubstr(R"("kind":"room","inside":1,"holders":[{)"),
+                          HasSubstr(R"("held_ms":30,"group":"red"}])"),
+                          HasSubstr(R"("waiting_ms":30,"group":"blue"}])")));
+
+  auto reserved = of(Thing::store, "x"), wants = of(Thing::store, "x", Sighting::Kind::waits);
+  reserved.resources = {{"gpu", 4, Fence{6}}};
+  wants.resources = {{"gpu", 2}, {"tape", 1}};
+  const auto store = lock_json("x", {.found = {{"a", reserved}, {"b", wants}}, .waiting = 1});
+  EXPECT_THAT(store, AllOf(HasSubstr(R"("kind":"store","in_use":1,"holders":[{)"),
+                           HasSubstr(R"("resources":[{"type":"gpu","number":4,"fence":"6"}]}])"),
+                           HasSubstr(R"("wants":"gpu:2 tape:1"}])")));
+  for (const auto& text : {room, store, locks_json(semaphore)}) {
+    EXPECT_TRUE(is_json(text)) << text;
+    EXPECT_EQ(text.find("\"holder\""), std::string::npos) << text;
+  }
+}
+
 TEST(LocksJson, IsWellFormedWhateverTheNames) {
   const auto text = locks_json({.found = {holder("a\"", "\xff\n{}", 5)}});
   EXPECT_TRUE(is_json(text)) << text;
@@ -122,8 +172,9 @@ TEST(Status, ShowsWhoIsMissingAndThenTheWholeCluster) {
        {R"("node":{"name":"first","id":")", R"("version":")" TURNO_VERSION "\"", R"("uptime_s":)",
         R"("ready":true)", R"("cluster":{"epoch":2,"algorithm":"nxr-bh","lock_delay_ms":1000,)",
         R"("members":[{"name":"first","pid":)", R"({"name":"second","pid":)", R"("link_up":true)",
-        R"("locks":{"known":0,"held":0,"waiting":0,"acquired":0,)", R"("messages":{"request":0,)",
-        R"("control-open":0)", R"("clients":{"connected":0)"})
+        R"("locks":{"known":0,"held":0,"waiting":0,"acquired":0,)",
+        R"("rooms":{"known":0,"held":0,)", R"("stores":{"known":0,)", R"("semaphores":{"known":0,)",
+        R"("messages":{"request":0,)", R"("control-open":0)", R"("clients":{"connected":0)"})
     EXPECT_THAT(status, HasSubstr(part));
 
   // Held at one, asked for at the other, seen from both.

@@ -256,12 +256,7 @@ void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint
     return write_resources(reply_, resources);
   }
   if (thing != Thing::semaphore) return reply_.fence(fence.value);
-  reply_.array(permits.size());
-  for (const auto permit : permits) {
-    reply_.array(2);
-    reply_.integer(permit);
-    reply_.fence(fence.value);
-  }
+  write_permits(reply_, permits, fence);
 }
 
 void Connection::say_draining() {

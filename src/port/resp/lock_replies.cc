@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <vector>
 
 #include "port/findings.h"
@@ -16,7 +17,7 @@ std::uint64_t ms(const NodeSighting& seen) {
 
 // Of a lock or an election. REQUIRES: it is not free. `more` pairs follow.
 void write_lock(wire::ReplyWriter& out, std::string_view name, Thing thing,
-                const LockFindings& lock, std::uint64_t waiting, std::size_t more = 0) {
+                const ThingFindings& lock, std::uint64_t waiting, std::size_t more = 0) {
   Pairs pairs{out};
   const bool election = thing == Thing::election;
   const auto begin = [&](std::size_t own, const NodeSighting& seen) {
@@ -53,14 +54,6 @@ void write_silent(wire::ReplyWriter& out, const SilentMember& silent) {
   pairs.text("state", cluster::text_of(silent.state));
 }
 
-// Of who waits, as RESERVE takes it: "gpu:2 licence:1".
-std::string claims_of(std::span<const Resource> wanted) {
-  std::string text;
-  for (const auto& each : wanted)
-    text += (text.empty() ? "" : " ") + each.type + ":" + std::to_string(each.number);
-  return text;
-}
-
 // At the end of a list: what may be missing in it.
 std::size_t gaps(const Findings& findings) { return findings.silent.size() + findings.cut.size(); }
 void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
@@ -71,28 +64,21 @@ void write_gaps(wire::ReplyWriter& out, const Findings& findings) {
   }
 }
 
-// Of a semaphore, a room, or a store.
+// Of a semaphore, a room, or a store. `complete`: whether it is, if that is to be said.
 void write_many(wire::ReplyWriter& out, std::string_view name, Thing thing,
-                const Findings& findings) {
+                const ThingFindings& many, std::uint64_t waiting,
+                std::optional<bool> complete = {}) {
   const bool room = thing == Thing::room;
-  std::vector<const NodeSighting*> holders;
-  std::size_t in_use = 0;
-  for (const auto& each : findings.found) {
-    if (each.sighting.is(Sighting::Kind::waits) || each.sighting.thing != thing) continue;
-    holders.push_back(&each);
-    in_use += room ? each.sighting.is(Sighting::Kind::holds)
-                   : each.sighting.permits.size() + each.sighting.resources.size();
-  }
-  out.map(6);
+  out.map(complete ? 6 : 5);
   Pairs pairs{out};
   pairs.text("name", name);
   pairs.text("kind", table::name(thing));
-  pairs.integer(room ? "inside" : "in_use", in_use);
-  pairs.integer("waiting", findings.waiting);
-  pairs.boolean("complete", findings.complete());
+  pairs.integer(room ? "inside" : "in_use", many.in_use());
+  pairs.integer("waiting", waiting);
+  if (complete) pairs.boolean("complete", *complete);
   out.bulk("holders");
-  out.array(holders.size());
-  for (const auto* holder : holders) {
+  out.array(many.holders.size());
+  for (const auto* holder : many.holders) {
     const auto& seen = holder->sighting;
     const bool kept = seen.is(Sighting::Kind::kept);
     out.map(kept ? 4 : 7);
@@ -143,6 +129,15 @@ void write_one(wire::ReplyWriter& out, std::string_view name, Thing thing,
 
 }  // namespace
 
+void write_permits(wire::ReplyWriter& out, std::span<const std::uint32_t> permits, Fence fence) {
+  out.array(permits.size());
+  for (const auto permit : permits) {
+    out.array(2);
+    out.integer(permit);
+    out.fence(fence.value);
+  }
+}
+
 void write_resources(wire::ReplyWriter& out, std::span<const Resource> resources) {
   out.array(resources.size());
   for (const auto& resource : resources) {
@@ -155,7 +150,9 @@ void write_resources(wire::ReplyWriter& out, std::span<const Resource> resources
 
 void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& findings) {
   const auto thing = thing_found(findings).value_or(Thing::lock);
-  if (table::several_have(thing)) return write_many(out, name, thing, findings);
+  if (table::several_have(thing))
+    return write_many(out, name, thing, put_in_order(findings.found, thing), findings.waiting,
+                      findings.complete());
   write_one(out, name, thing, findings);
 }
 
@@ -169,8 +166,7 @@ void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& fin
   out.array(lock.waiters.size() + gaps(findings));
   std::uint64_t position = 0;
   for (const auto* waiter : lock.waiters) {
-    const bool store = thing == Thing::store;
-    out.map(store ? 7 : 6);
+    out.map(table::several_have(thing) ? 7 : 6);
     Pairs pairs{out};
     pairs.text("node", waiter->node);
     pairs.integer("session", waiter->sighting.session);
@@ -178,17 +174,22 @@ void write_waiters(wire::ReplyWriter& out, std::string_view, const Findings& fin
     pairs.text("from", waiter->sighting.from);
     pairs.integer("waiting_ms", ms(*waiter));
     pairs.integer("position", ++position);
-    if (store) pairs.text("wants", claims_of(waiter->sighting.resources));
+    if (thing == Thing::semaphore) pairs.integer("count", waiter->sighting.count);
+    if (thing == Thing::room) pairs.text("group", waiter->sighting.group);
+    if (thing == Thing::store) pairs.text("wants", claims_of(waiter->sighting.resources));
   }
   write_gaps(out, findings);
 }
 
 void write_locks(wire::ReplyWriter& out, std::string_view, const Findings& findings) {
-  auto locks = put_in_order(findings);
-  std::erase_if(locks, [](const auto& each) { return each.second.is_free(); });
-  out.array(locks.size() + gaps(findings));
-  for (const auto& [name, lock] : locks)
-    write_lock(out, name.first, name.second, lock, lock.waiters.size());
+  auto things = put_in_order(findings);
+  std::erase_if(things, [](const auto& each) { return each.second.is_free(); });
+  out.array(things.size() + gaps(findings));
+  for (const auto& [name, found] : things) {
+    const auto waiting = found.waiters.size();
+    table::several_have(name.second) ? write_many(out, name.first, name.second, found, waiting)
+                                     : write_lock(out, name.first, name.second, found, waiting);
+  }
   write_gaps(out, findings);
 }
 

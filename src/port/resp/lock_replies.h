@@ -34,6 +34,8 @@ void write_who(wire::ReplyWriter& out, std::string_view name, const Findings& fi
 void write_leader(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
 void write_waiters(wire::ReplyWriter& out, std::string_view name, const Findings& findings);
 void write_locks(wire::ReplyWriter& out, std::string_view, const Findings& findings);
+// Of each its number, and the fence, which all permits of a grant have.
+void write_permits(wire::ReplyWriter& out, std::span<const std::uint32_t> permits, Fence fence);
 // Of each its type, its number and its fence.
 void write_resources(wire::ReplyWriter& out, std::span<const Resource> resources);
 void write_members(wire::ReplyWriter& out, const Host& host);

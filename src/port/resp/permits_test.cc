@@ -135,7 +135,11 @@ TEST_F(PermitsTest, AsyncWaitsAreAnnounced) {
   EXPECT_EQ(two.ask("PERMIT gpu ASYNC"), "1");
   ASSERT_TRUE(waiting(1, 1));
   EXPECT_EQ(one.ask("RELEASE gpu"), "1");
-  EXPECT_THAT(two.read_text(), HasSubstr(R"(>["granted", 1, "gpu", [[0, )"));
+  const auto granted = two.read_text();
+  EXPECT_THAT(granted, HasSubstr(R"(>["granted", 1, "gpu", [[0, )"));
+  const auto fence =
+      granted.substr(granted.find("[[0, ") + 5, granted.find("]]") - granted.find("[[0, ") - 5);
+  EXPECT_EQ(two.ask("TICKET 1"), "[\"granted\", \"gpu\", " + fence + ", [[0, " + fence + "]]]");
   EXPECT_EQ(two.ask("PERMIT gpu ASYNC"), "2");
   EXPECT_EQ(two.ask("CANCEL 2"), "1");
 }
@@ -145,15 +149,18 @@ TEST_F(PermitsTest, WhoTellsOfAllWhoHoldSome) {
   one.ask("CLIENT SETNAME first");
   grant_in(one.call("PERMIT gpu OF 3 COUNT 2"));
   grant_in(two.call("PERMIT gpu"));
-  three.send("PERMIT gpu");
+  three.send("PERMIT gpu COUNT 2");
   ASSERT_TRUE(waiting(1, 2));
   auto asks = caller(0, 3);
   EXPECT_THAT(asks.ask("WHO gpu"),
               testing::AllOf(HasSubstr(R"("kind": "semaphore")"), HasSubstr(R"("in_use": 3)"),
                              HasSubstr(R"("waiting": 1)"), HasSubstr(R"("client": "first")"),
                              HasSubstr(R"("permits": [0, 1])"), HasSubstr(R"("permits": [2])")));
-  EXPECT_THAT(asks.ask("WAITERS gpu"), HasSubstr(R"("position": 1)"));
-  EXPECT_EQ(asks.ask("LOCKS"), "[]");
+  EXPECT_THAT(asks.ask("WAITERS gpu"), HasSubstr(R"("position": 1, "count": 2)"));
+  EXPECT_THAT(asks.ask("LOCKS"),
+              testing::AllOf(HasSubstr(R"([{"name": "gpu", "kind": "semaphore", "in_use": 3, )"),
+                             HasSubstr(R"("waiting": 1, "holders": [{)"),
+                             HasSubstr(R"("permits": [0, 1])"), HasSubstr(R"("permits": [2])")));
 }
 
 // A lock of the same name is another thing.

@@ -156,7 +156,8 @@ TEST_F(RoomsTest, WhoIsInsideIsKnown) {
   EXPECT_THAT(asks.ask("WHO hall"),
               testing::AllOf(HasSubstr(R"("kind": "room")"), HasSubstr(R"("inside": 2)"),
                              HasSubstr(R"("waiting": 1)"), HasSubstr(R"("group": "red")")));
-  EXPECT_THAT(asks.ask("WAITERS hall"), HasSubstr(R"("position": 1)"));
+  EXPECT_THAT(asks.ask("WAITERS hall"), HasSubstr(R"("position": 1, "group": "blue")"));
+  EXPECT_THAT(asks.ask("LOCKS"), HasSubstr(R"([{"name": "hall", "kind": "room", "inside": 2)"));
 }
 
 // Where somebody that crashed may have been inside, nobody of another group gets in until the delay

@@ -211,6 +211,7 @@ std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
                       .lock = held.name,
                       .fence = held.fence,
                       .reason = {},
+                      .permits = held.permits,
                       .resources = held.resources};
   return {};
 }

@@ -155,9 +155,11 @@ class Session {
     enum class State : std::uint8_t { waiting, granted, timeout, failed };
     State state = State::waiting;
     std::string lock;
-    Fence fence;                        // if it was granted
-    std::string reason;                 // if it failed
-    std::vector<Resource> resources{};  // of a store, if it was granted
+    Fence fence;         // if it was granted
+    std::string reason;  // if it failed
+    // If it was granted: of a semaphore, of a store.
+    std::vector<std::uint32_t> permits{};
+    std::vector<Resource> resources{};
   };
   // Nothing: there was no such wait, it was cancelled, its lock is no longer held, or it is one of
   // many that have ended since.

@@ -253,7 +253,8 @@ void PoolTable::sight_waiters(const Entry& any, std::size_t most, Sightings& fou
           .from = owner.from,
           .thing = thing(),
           .group = waiter->second->group,
-          .resources = wanted_by(*waiter->second)});
+          .resources = wanted_by(*waiter->second),
+          .count = thing() == Thing::semaphore ? waiter->second->count : 0});
     if (found.cut) return;
   }
 }

@@ -53,8 +53,8 @@ void why(Connection& connection, Arguments arguments) {
 }
 
 constexpr std::array all = {
-    Command{"WHY", why, For::anybody, 2, 3, "WHY name [LOCK|SEMAPHORE|ELECTION|ROOM]", "turno",
-            "Who has a thing, for what each of them waits, who has that, and so on"},
+    Command{"WHY", why, For::anybody, 2, 3, "WHY name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]",
+            "turno", "Who has a thing, for what each of them waits, who has that, and so on"},
 };
 
 }  // namespace

@@ -102,7 +102,7 @@ std::string info_text(Connection& connection, Arguments sections) {
     text.line("epoch", host.view().epoch);
     text.line("members", host.view().size());
     text.line("draining", host.draining() ? 1 : 0);
-    text.line("ready", host.locks().ready() ? 1 : 0);
+    text.line("ready", host.ready() ? 1 : 0);
     text.line("lock_delay_ms", host.lock_delay().count());
     text.line("idle_ms", host.idle().count());
     write_troubles(text, host);

@@ -146,12 +146,13 @@ void ticket(Connection& connection, Arguments arguments) {
   using State = Session::Standing::State;
   const bool has_more = standing->state == State::granted || standing->state == State::failed;
   constexpr std::array<std::string_view, 4> names = {"waiting", "granted", "timeout", "failed"};
-  const bool has_resources = !standing->resources.empty();
-  out.array(has_resources ? 4 : has_more ? 3 : 2);
+  const bool has_permits = !standing->permits.empty(), has_resources = !standing->resources.empty();
+  out.array(has_permits || has_resources ? 4 : has_more ? 3 : 2);
   out.bulk(names[static_cast<std::size_t>(standing->state)]);
   out.bulk(standing->lock);
   if (standing->state == State::granted) out.fence(standing->fence.value);
   if (standing->state == State::failed) out.bulk(standing->reason);
+  if (has_permits) write_permits(out, standing->permits, standing->fence);
   if (has_resources) write_resources(out, standing->resources);
 }
 
@@ -198,7 +199,7 @@ constexpr std::array all = {
             "WAITERS name [LOCK|SEMAPHORE|ELECTION|ROOM|STORE]", "turno",
             "Who waits for a lock, a semaphore, a room or resources, or to lead"},
     Command{"LOCKS", locks, For::anybody, 1, 1, "LOCKS", "turno",
-            "All locks of the cluster that are held, and elections that are led"},
+            "All that is held in the cluster, of all kinds"},
     Command{"MEMBERS", members, For::anybody, 1, 1, "MEMBERS", "turno", "The nodes of the cluster"},
 };
 

@@ -205,8 +205,8 @@ constexpr std::array all = {
             "HELD name ...",
             "turno", "Sessions that are no connections: any connection can speak for one"},
     Command{"SUBSCRIBE", subscribe, For::session, 2, any_number, "SUBSCRIBE channel ...", "pubsub",
-            "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:draining and "
-            "turno:leader:NAME"},
+            "Hear of turno:granted, turno:timeout, turno:failed, turno:lost, turno:refused, "
+            "turno:deadlock, turno:draining and turno:leader:NAME"},
     Command{"UNSUBSCRIBE", unsubscribe, For::anybody, 1, any_number, "UNSUBSCRIBE [channel ...]",
             "pubsub", "Hear of it no more"},
     Command{"PSUBSCRIBE", psubscribe, For::session, 2, any_number, "PSUBSCRIBE pattern ...",
