@@ -30,6 +30,7 @@
 #include "cli/cluster/node_query.h"
 #include "cli/frame/duration.h"
 #include "cli/frame/readable.h"
+#include "cli/hold/surroundings.h"
 #include "cli/process/child.h"
 #include "client/connection.h"
 #include "client/holder.h"
@@ -242,64 +243,6 @@ class Renewal {
   std::jthread thread_;
 };
 
-// The locks under which this runs, one a line.
-std::string outer_locks() {
-  const auto* locks = std::getenv("TURNO_LOCKS");
-  return locks == nullptr ? "" : locks;
-}
-
-bool runs_under(const std::string& name) {
-  std::istringstream outer(outer_locks());
-  for (std::string each; std::getline(outer, each);)
-    if (each == name) return true;
-  return false;
-}
-
-// "gpu:0,gpu:3", or with their fences "gpu:0:390559366180864016,...".
-std::string text_of(const std::vector<Resource>& resources, bool with_fences) {
-  std::string text;
-  for (const auto& each : resources)
-    text += (text.empty() ? "" : ",") + each.type + ":" + std::to_string(each.number) +
-            (with_fences ? ":" + std::to_string(each.fence) : "");
-  return text;
-}
-
-std::vector<std::string> environment_of(const Client& client, const Grant& grant,
-                                        const HoldOptions& options) {
-  const auto identity = client.identity();
-  const std::string name(grant.name());
-  std::vector<std::string> environment = {"TURNO_FENCE=" + std::to_string(grant.fence()),
-                                          "TURNO_NODE=" + identity.node,
-                                          "TURNO_SESSION=" + identity.session};
-  if (options.kind == Kind::store) {
-    environment.push_back("TURNO_STORE=" + name);
-    environment.push_back("TURNO_RESOURCES=" + text_of(grant.resources(), false));
-    environment.push_back("TURNO_RESOURCE_FENCES=" + text_of(grant.resources(), true));
-    return environment;
-  }
-  if (options.kind == Kind::room) {
-    environment.push_back("TURNO_ROOM=" + name);
-    environment.push_back("TURNO_GROUP=" + options.group);
-    return environment;
-  }
-  if (options.kind == Kind::election) {
-    environment.push_back("TURNO_ELECTION=" + name);
-    environment.push_back("TURNO_TERM=" + std::to_string(grant.fence()));
-    return environment;
-  }
-  if (options.kind == Kind::lock) {
-    environment.push_back("TURNO_LOCK=" + name);
-    environment.push_back("TURNO_LOCKS=" + outer_locks() + name + "\n");
-    return environment;
-  }
-  std::string slots;
-  for (const auto permit : grant.permits())
-    slots += (slots.empty() ? "" : ",") + std::to_string(permit);
-  environment.push_back("TURNO_SEMAPHORE=" + name);
-  environment.push_back("TURNO_SLOTS=" + slots);
-  return environment;
-}
-
 // A node of an older version does not say it, and has this one unless it was told otherwise.
 milliseconds lock_delay_of(const Client& client) {
   return client.identity().lock_delay.value_or(milliseconds(1000));
@@ -499,9 +442,8 @@ int run_while_holding(HoldOptions options, const std::vector<std::string>& comma
     voice.error(addresses.error().message);
     return exit_own_error;
   }
-  if (options.kind == Kind::lock && runs_under(options.name))
-    voice.error("this runs under lock '" + options.name +
-                "' already (TURNO_LOCKS): it waits for itself, unless that command ends first");
+  if (const auto warning = warning_of_itself(options, request); !warning.empty())
+    voice.error(warning);
 
   const Signals signals;
   const Notice done;

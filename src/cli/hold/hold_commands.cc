@@ -59,8 +59,8 @@ void add_lock(Command app, Job& job, const std::vector<std::string>& command) {
       "\nturno lock NAME [OPTIONS] [--] COMMAND [ARGUMENTS...]\n"
       "\nThe command runs without a shell, in a process group of its own. It finds the lock in\n"
       "TURNO_LOCK, TURNO_FENCE, TURNO_NODE and TURNO_SESSION, and all locks that it runs under in\n"
-      "TURNO_LOCKS, one a line. Signals are passed on. If the lock is lost, the group gets "
-      "SIGTERM,\n"
+      "TURNO_LOCKS, one a line; TURNO_HELD has all that it runs under, of all kinds. Signals are\n"
+      "passed on. If the lock is lost, the group gets SIGTERM,\n"
       "and SIGKILL before others can have the lock; if this process is killed, SIGKILL.\n" +
       fmt::format(exit_statuses, "lock") +
       "\nExamples:\n  turno lock backup -- tar czf /backup/home.tar.gz /home\n"
