@@ -181,6 +181,8 @@ struct Ordered : DeadlockTest {
           declared.declare_deadlocks(Thing::lock, "last-*",
                                      {.policy = DeadlockPolicy::ordered, .rank = 2});
           declared.declare_deadlocks(Thing::lock, "free-*", {.policy = DeadlockPolicy::detect});
+          declared.declare_deadlocks(Thing::store, "gpu",
+                                     {.policy = DeadlockPolicy::ordered, .rank = 3});
         }) {}
   std::size_t nodes() override { return 2; }
 };
@@ -194,6 +196,23 @@ struct Collective : DeadlockTest {
         }) {}
   std::size_t nodes() override { return 2; }
 };
+
+// Each type of the store has its own place; all that is asked for at once is asked for in turn.
+TEST_F(Ordered, SoAreReservations) {
+  auto anna = caller(0);
+  EXPECT_THAT(anna.ask("RESERVE tape/1 gpu:1/2"), Not(StartsWith("-")));
+  EXPECT_EQ(anna.ask("LOCK last-one"),
+            "-DEADLOCK this session has resource 'gpu' (rank 3), and may not ask for lock "
+            "'last-one' (rank 2) then (policy ordered: by rank, then by name): give that back "
+            "first");
+  EXPECT_THAT(anna.ask("RESERVE gpu:1"), StartsWith("-DEADLOCK this session has resource 'gpu'"));
+  EXPECT_EQ(anna.ask("RETURN"), "2");
+  anna.lock("last-one");
+  EXPECT_THAT(anna.ask("RESERVE tape"),
+              StartsWith("-DEADLOCK this session has lock 'last-one' (rank 2), and may not ask for "
+                         "resource 'tape' (rank 0)"));
+  EXPECT_THAT(anna.ask("RESERVE gpu:1"), Not(StartsWith("-")));
+}
 
 TEST_F(Ordered, RequestsAreMadeByRankAndThenByName) {
   auto anna = caller(0), bert = caller(1);

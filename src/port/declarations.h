@@ -44,6 +44,17 @@ struct ResourceDeclaration {
   bool operator==(const ResourceDeclaration&) const = default;
 };
 
+// How many of one group of a room may be inside.
+struct GroupDeclaration {
+  std::uint32_t capacity = 0;
+  std::string where = {};
+
+  bool operator==(const GroupDeclaration&) const = default;
+};
+
+// Of which the types are declared, and which is meant unless another is named.
+inline constexpr std::string_view usual_store = "resources";
+
 class Declarations {
  public:
   // "gpu", or "build-*" for all names that begin with "build-". What is wrong with such a name, or
@@ -58,6 +69,11 @@ class Declarations {
   void declare_resource(const std::string& name, ResourceDeclaration declaration) {
     resources_[name] = std::move(declaration);
   }
+  void declare_group(const std::string& room, const std::string& group,
+                     GroupDeclaration declaration) {
+    rooms_[room][group] = std::move(declaration);
+  }
+  // Of a store's types, by their names: those of the usual one.
   void declare_deadlocks(table::Thing thing, const std::string& name, DeadlockRule rule) {
     deadlocks_.at(static_cast<std::size_t>(thing))[name] = rule;
     refuses_ |= rule.policy >= DeadlockPolicy::ordered;
@@ -76,6 +92,10 @@ class Declarations {
   [[nodiscard]] const ResourceDeclaration* resource(std::string_view name) const {
     return fitting(resources_, name);
   }
+  [[nodiscard]] const GroupDeclaration* group(std::string_view room, std::string_view group) const {
+    const auto* groups = fitting(rooms_, room);
+    return groups == nullptr ? nullptr : fitting(*groups, group);
+  }
   [[nodiscard]] DeadlockRule deadlock_rule(table::Thing thing, std::string_view name) const {
     const auto* rule = fitting(deadlocks_[static_cast<std::size_t>(thing)], name);
     return rule == nullptr ? DeadlockRule{.policy = policy_} : *rule;
@@ -84,6 +104,7 @@ class Declarations {
   [[nodiscard]] bool refuses_requests() const { return refuses_; }
   [[nodiscard]] std::size_t size() const { return semaphores_.size(); }
   [[nodiscard]] std::size_t resources() const { return resources_.size(); }
+  [[nodiscard]] std::size_t rooms() const { return rooms_.size(); }
 
  private:
   template <class T>
@@ -102,6 +123,7 @@ class Declarations {
 
   ByName<SemaphoreDeclaration> semaphores_;
   ByName<ResourceDeclaration> resources_;
+  ByName<ByName<GroupDeclaration>> rooms_;
   std::array<ByName<DeadlockRule>, table::thing_names.size()> deadlocks_;
   DeadlockPolicy policy_ = DeadlockPolicy::detect;
   bool refuses_ = false;

@@ -54,6 +54,8 @@ class Reading {
     for (const auto& [key, node] : parsed.table()) {
       if (key == "deadlock") {
         if (const auto policy = read_policy(node)) declarations_.declare_deadlocks(*policy);
+      } else if (key == "algorithm") {
+        return complain(key, why_not(table::Thing::lock, "algorithm"));
       } else {
         const auto kind = std::ranges::find(kinds, key.str());
         if (kind == kinds.end()) {
@@ -111,22 +113,29 @@ class Reading {
   }
 
   void read_thing(table::Thing thing, const toml::key& name, const toml::table& declared) {
-    const bool resource = thing == table::Thing::store;  // a type in it, and not the whole
     const auto count = number_of(thing);
     const auto kind = kinds.at(static_cast<std::size_t>(thing));
+    const bool room = thing == table::Thing::room;
     std::optional<port::DeadlockPolicy> policy;
     std::optional<std::uint32_t> number, rank;
+    bool has_groups = false;
     for (const auto& [key, node] : declared) {
       if (count && key == count->key) {
         number = read_number(key, node, 1, count->most);
-      } else if (!resource && key == "deadlock") {
+      } else if (key == "deadlock") {
         policy = read_policy(node);
-      } else if (!resource && key == "rank") {
+      } else if (key == "rank") {
         rank = read_number(key, node, 0, most_rank);
+      } else if (room && key == "groups") {
+        has_groups = true;
+        read_groups(name, key, node);
+      } else if (const auto why = why_not(thing, key.str()); !why.empty()) {
+        return fail(key.source(), why);
       } else {
         std::vector<std::string> known;
         if (count) known.emplace_back(count->key);
-        if (!resource) known.insert(known.end(), {"deadlock", "rank"});
+        if (room) known.emplace_back("groups");
+        known.insert(known.end(), {"deadlock", "rank"});
         return fail(key.source(), unknown_key(key, known));
       }
       if (error_) return;
@@ -143,15 +152,69 @@ class Reading {
     if (count && !number && !policy)
       return fail(name.source(), fmt::format("{0}.{1} does not say how many {2} it has: {2} = 4",
                                              kind, name.str(), count->key));
+    if (room && !policy && !has_groups)
+      return fail(name.source(),
+                  fmt::format("{0}.{1} says nothing: [{0}.{1}.groups.GROUP]", kind, name.str()));
     if (!number) return;
-    auto where = fmt::format("{}.{}, {}", kind, name.str(), place_of(name.source()));
-    if (resource) {
+    auto where = place_in(kind, name);
+    if (thing == table::Thing::store) {
       declarations_.declare_resource(std::string(name.str()),
                                      {.instances = *number, .where = std::move(where)});
     } else {
       declarations_.declare_semaphore(std::string(name.str()),
                                       {.permits = *number, .where = std::move(where)});
     }
+  }
+
+  // What might be expected here and cannot be.
+  static std::string why_not(table::Thing thing, std::string_view key) {
+    if (key == "algorithm" && (thing == table::Thing::lock || thing == table::Thing::election))
+      return "one algorithm runs all locks and elections of a cluster; its first node chooses it: "
+             "turno up --algorithm NAME";
+    if (key == "algorithm" && thing == table::Thing::store)
+      return "one algorithm runs all reservations of a cluster; its first node chooses it: turno "
+             "up "
+             "--allocator NAME";
+    if (key == "algorithm")
+      return fmt::format("{} always have the same algorithm; there is none to choose",
+                         kinds.at(static_cast<std::size_t>(thing)));
+    if (key == "door" && thing == table::Thing::room)
+      return "the door is the same for all rooms of a cluster: all members of a room must keep to "
+             "one "
+             "rule, and what they are told of a room has none";
+    return {};
+  }
+
+  void read_groups(const toml::key& room, const toml::key& groups, const toml::node& node) {
+    const auto* all = node.as_table();
+    if (all == nullptr)
+      return fail(groups.source(),
+                  fmt::format("groups is a table: [rooms.{}.groups.GROUP]", room.str()));
+    for (const auto& [name, group] : *all) {
+      if (const auto wrong = port::Declarations::wrong_with(name.str()); !wrong.empty())
+        return fail(name.source(), wrong);
+      const auto path = fmt::format("rooms.{}.groups", room.str());
+      const auto* declared = group.as_table();
+      if (declared == nullptr)
+        return fail(name.source(), fmt::format("a group is a table: [{}.{}]", path, name.str()));
+      std::optional<std::uint32_t> capacity;
+      for (const auto& [key, value] : *declared) {
+        if (key != "capacity") return fail(key.source(), unknown_key(key, {"capacity"}));
+        capacity = read_number(key, value, 1, cluster::most_permits);
+        if (error_) return;
+      }
+      if (!capacity)
+        return fail(name.source(),
+                    fmt::format("{}.{} does not say how many may be inside: capacity = 1", path,
+                                name.str()));
+      declarations_.declare_group(std::string(room.str()), std::string(name.str()),
+                                  {.capacity = *capacity, .where = place_in(path, name)});
+    }
+  }
+
+  // "semaphores.gpu, /etc/turno.toml:3:1"
+  [[nodiscard]] std::string place_in(std::string_view path, const toml::key& name) const {
+    return fmt::format("{}.{}, {}", path, name.str(), place_of(name.source()));
   }
 
   std::optional<std::uint32_t> read_number(const toml::key& key, const toml::node& node,

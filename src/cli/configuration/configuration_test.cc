@@ -11,6 +11,7 @@
 namespace turno::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -77,7 +78,7 @@ TEST(Configuration, DeclaresResources) {
   EXPECT_EQ(parsed->resource("licence-a")->instances, 1024U);
   EXPECT_EQ(parsed->resource("tape"), nullptr);
   EXPECT_EQ(error_of("[resources.gpu]\npermits = 8\n"),
-            "t.toml:2:1: 'permits' is not known here; there is instances");
+            "t.toml:2:1: 'permits' is not known here; there are instances, deadlock, rank");
   EXPECT_EQ(error_of("[resources.gpu]\ninstances = 1025\n"),
             "t.toml:2:13: instances is a number from 1 to 1024");
   EXPECT_EQ(error_of("[resources.gpu]\n"),
@@ -122,6 +123,63 @@ TEST(Configuration, SaysWhatIsDoneAboutDeadlocks) {
   EXPECT_EQ(error_of("[locks.a]\npermits = 1\n"),
             "t.toml:2:1: 'permits' is not known here; there are deadlock, rank");
   EXPECT_EQ(error_of("[elections]\na = 1\n"), "t.toml:2:1: an election is a table: [elections.a]");
+}
+
+TEST(Configuration, DeclaresGroupsOfRooms) {
+  const auto parsed = parse_configuration(
+      "[rooms.data.groups.write]\n"
+      "capacity = 1\n"
+      "[rooms.\"hall-*\".groups]\n"
+      "\"team-*\" = { capacity = 20 }\n",
+      "t.toml");
+  ASSERT_TRUE(parsed) << parsed.error();
+  EXPECT_EQ(parsed->rooms(), 2U);
+  EXPECT_EQ(parsed->group("data", "write")->capacity, 1U);
+  EXPECT_EQ(parsed->group("data", "write")->where, "rooms.data.groups.write, t.toml:1:20");
+  EXPECT_EQ(parsed->group("data", "read"), nullptr);
+  EXPECT_EQ(parsed->group("hall-7", "team-a")->capacity, 20U);
+  EXPECT_EQ(parsed->group("other", "write"), nullptr);
+  EXPECT_EQ(error_of("[rooms.a]\n"), "t.toml:1:8: rooms.a says nothing: [rooms.a.groups.GROUP]");
+  EXPECT_EQ(error_of("[rooms.a.groups.b]\n"),
+            "t.toml:1:17: rooms.a.groups.b does not say how many may be inside: capacity = 1");
+  EXPECT_EQ(error_of("[rooms.a.groups.b]\ncapacity = 0\n"),
+            "t.toml:2:12: capacity is a number from 1 to 65535");
+  EXPECT_EQ(error_of("[rooms.a.groups.b]\nsize = 1\n"),
+            "t.toml:2:1: 'size' is not known here; there is capacity");
+  EXPECT_EQ(error_of("[rooms.a.groups]\nb = 1\n"),
+            "t.toml:2:1: a group is a table: [rooms.a.groups.b]");
+  EXPECT_EQ(error_of("[rooms.a]\ngroups = 1\n"),
+            "t.toml:2:1: groups is a table: [rooms.a.groups.GROUP]");
+}
+
+TEST(Configuration, OrdersResources) {
+  using port::DeadlockPolicy;
+  using table::Thing;
+  const auto parsed = parse_configuration(
+      "[resources.gpu]\n"
+      "instances = 8\n"
+      "rank = 3\n"
+      "[resources.tape]\n"
+      "deadlock = \"abort\"\n",
+      "t.toml");
+  ASSERT_TRUE(parsed) << parsed.error();
+  EXPECT_EQ(parsed->resource("gpu")->instances, 8U);
+  EXPECT_EQ(parsed->deadlock_rule(Thing::store, "gpu").policy, DeadlockPolicy::ordered);
+  EXPECT_EQ(parsed->deadlock_rule(Thing::store, "gpu").rank, 3U);
+  EXPECT_EQ(parsed->deadlock_rule(Thing::store, "tape").policy, DeadlockPolicy::abort);
+  EXPECT_EQ(parsed->resource("tape"), nullptr) << "how many is not said";
+}
+
+// What looks as if it could be declared, and cannot.
+TEST(Configuration, SaysWhereAnAlgorithmIsChosen) {
+  EXPECT_THAT(error_of("[locks.a]\nalgorithm = \"dir\"\n"),
+              AllOf(StartsWith("t.toml:2:1: "), HasSubstr("turno up --algorithm")));
+  EXPECT_THAT(error_of("algorithm = \"dir\"\n"), HasSubstr("turno up --algorithm"));
+  EXPECT_THAT(error_of("[resources.a]\nalgorithm = \"grid\"\n"), HasSubstr("turno up --allocator"));
+  EXPECT_THAT(error_of("[semaphores.a]\nalgorithm = \"robust-k\"\n"),
+              HasSubstr("always have the same algorithm"));
+  EXPECT_THAT(error_of("[rooms.a]\ndoor = \"leader\"\n"),
+              HasSubstr("the door is the same for all rooms"));
 }
 
 TEST(Configuration, IsReadFromAFile) {

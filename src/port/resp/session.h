@@ -146,6 +146,7 @@ class Session {
     Thing thing = Thing::lock;
     std::string name;
   };
+    bool may_be_aborted = false;
   [[nodiscard]] std::optional<Awaited> awaited(std::uint64_t wait) const;
   // Ends the wait with an error. False: it is too late.
   bool abort(std::uint64_t wait, std::string_view reason);
@@ -262,6 +263,7 @@ class Session {
   [[nodiscard]] cluster::PendingWait pending(const Wait& wait);
   [[nodiscard]] std::vector<cluster::Need> needs_of(const Wait& wait);
   [[nodiscard]] static std::size_t units_of(const HeldPermits& held, const cluster::NamedThing& of);
+  [[nodiscard]] bool may_be_aborted(const Wait& wait) const;
 
   void keep(const Wait& wait);
   static void forget(OfKind& kind, ByName<Held>::iterator held);

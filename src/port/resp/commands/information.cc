@@ -121,6 +121,7 @@ std::string info_text(Connection& connection, Arguments sections) {
   }
   if (text.begin("Rooms")) {
     text.line("known_rooms", host.rooms().size());
+    text.line("declared_rooms", host.declarations().rooms());
     text.line("inside_from_here", host.rooms().statistics().holders.load());
     text.line("waiting_for_rooms_here", host.rooms().statistics().waiters.load());
   }

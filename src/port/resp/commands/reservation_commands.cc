@@ -7,7 +7,6 @@ namespace turno::port {
 
 namespace {
 
-constexpr std::string_view usual_store = "resources";
 constexpr std::string_view how_to_say_it =
     "a resource is said as type, type:count or type:count/instances";
 

@@ -32,6 +32,16 @@ void enter(Connection& connection, Arguments arguments) {
                                   "': there are CAPACITY n, TIMEOUT ms, TTL ms and ASYNC");
     if (!*taken) return;
   }
+  const auto& declarations = connection.host().declarations();
+  if (const auto* declared = declarations.group(wanted.name, wanted.group)) {
+    if (has_capacity && wanted.permits != declared->capacity)
+      return out.error("ERR", "of group '" + std::string(wanted.group) + "' of room '" +
+                                  std::string(wanted.name) + "' " +
+                                  std::to_string(declared->capacity) +
+                                  " are declared to be let in (" + declared->where + "), not " +
+                                  std::to_string(wanted.permits));
+    wanted.permits = declared->capacity;
+  }
   connection.lock(wanted);
 }
 

@@ -153,8 +153,7 @@ void DeadlockWatch::hear(const cluster::Verdict& verdict) {
   // It has ended since, or this was said before: everybody in a deadlock may find it.
   if (!awaited || !session->report(verdict.wait)) return;
   ++found_;
-  const bool aborts = host_.declarations().deadlock_rule(awaited->thing, awaited->name).policy ==
-                      DeadlockPolicy::abort;
+  const bool aborts = awaited->may_be_aborted;
   const auto text = printable(verdict.text);
   if (const auto unsaid = lines_.admit())
     log::warning("deadlock: {}; the wait of session {} for {} '{}' {}{}", text, session->id(),

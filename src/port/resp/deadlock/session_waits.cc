@@ -25,9 +25,52 @@ std::string quoted(Thing thing, std::string_view name) {
   return std::string(table::name(thing)) + " '" + std::string(name) + "'";
 }
 
-// Where a thing stands in the order of all.
-auto place_of(const DeadlockRule& rule, Thing thing, std::string_view name) {
-  return std::tuple(rule.rank, name, thing);
+// A thing to which one rule belongs: of the usual store each type is one.
+struct Ruled {
+  Thing thing;
+  std::string_view name;
+  DeadlockRule rule;
+
+  [[nodiscard]] std::string said() const {
+    return std::string(thing == Thing::store ? "resource" : table::name(thing)) + " '" +
+           std::string(name) + "'";
+  }
+  // In the order of all.
+  [[nodiscard]] auto place() const { return std::tuple(rule.rank, name, thing); }
+  [[nodiscard]] bool is(DeadlockPolicy policy) const { return rule.policy == policy; }
+};
+
+// `each`: claims or resources, of a store.
+template <class Each>
+std::vector<Ruled> rules_of(const Declarations& declarations, Thing thing, std::string_view name,
+                            const Each& each) {
+  std::vector<Ruled> all;
+  if (thing != Thing::store || name != usual_store) {
+    // Nothing is declared of other stores, but what is said of everything.
+    const auto known = thing == Thing::store ? std::string_view() : name;
+    all.push_back({thing, name, declarations.deadlock_rule(thing, known)});
+    return all;
+  }
+  for (const auto& one : each)
+    if (all.empty() || all.back().name != one.type)
+      all.push_back({thing, one.type, declarations.deadlock_rule(thing, one.type)});
+  return all;
+}
+
+// Why a session that has (or waits for) the one may not ask for the other; empty: it may.
+std::string objection_to(const Ruled& wanted, const Ruled& other, bool waits) {
+  const auto what = (waits ? "waits for " : "has ") + other.said();
+  // Who gets one of two things that it waits for has it while it waits for the other.
+  if (other.is(DeadlockPolicy::collective) || (waits && wanted.is(DeadlockPolicy::collective)))
+    return "this session " + what +
+           ", and may not ask for more (policy collective): give that back first, or ask for all "
+           "at once";
+  if (!wanted.is(DeadlockPolicy::ordered) || !other.is(DeadlockPolicy::ordered) ||
+      (!waits && other.place() < wanted.place()))
+    return {};
+  return "this session " + what + " (rank " + std::to_string(other.rule.rank) +
+         "), and may not ask for " + wanted.said() + " (rank " + std::to_string(wanted.rule.rank) +
+         ") then (policy ordered: by rank, then by name): give that back first";
 }
 
 }  // namespace
@@ -36,34 +79,25 @@ auto place_of(const DeadlockRule& rule, Thing thing, std::string_view name) {
 std::string Session::out_of_turn(const Wanted& wanted) const {
   const auto& declarations = host_.declarations();
   if (!declarations.refuses_requests() || wanted.timeout == std::chrono::milliseconds(0)) return {};
-  const auto rule = declarations.deadlock_rule(wanted.thing, wanted.name);
+  const auto wants = rules_of(declarations, wanted.thing, wanted.name, wanted.claims);
   std::string objection;
-  const auto look_at = [&](Thing thing, std::string_view name, bool waits) {
-    const auto other = declarations.deadlock_rule(thing, name);
-    const auto what = std::string(waits ? "waits for " : "has ") + quoted(thing, name);
-    // Who gets one of two things that it waits for has it while it waits for the other.
-    if (other.policy == DeadlockPolicy::collective ||
-        (waits && rule.policy == DeadlockPolicy::collective)) {
-      objection = "this session " + what +
-                  ", and may not ask for more (policy collective): give that back first, or ask "
-                  "for all at once";
-    } else if (rule.policy == DeadlockPolicy::ordered && other.policy == DeadlockPolicy::ordered &&
-               (waits ||
-                place_of(other, thing, name) >= place_of(rule, wanted.thing, wanted.name))) {
-      objection = "this session " + what + " (rank " + std::to_string(other.rank) +
-                  "), and may not ask for " + quoted(wanted.thing, wanted.name) + " (rank " +
-                  std::to_string(rule.rank) +
-                  ") then (policy ordered: by rank, then by name): give that back first";
-    }
+  const auto look_at = [&](const std::vector<Ruled>& others, bool waits) {
+    for (const auto& other : others)
+      for (const auto& want : wants)
+        if (objection.empty()) objection = objection_to(want, other, waits);
     return !objection.empty();
   };
+  constexpr std::span<const Resource> none;
   for (const auto* kind : {&locks_, &elections_})
     for (const auto& [name, held] : kind->held)
-      if (look_at(kind->thing, name, false)) return objection;
+      if (look_at(rules_of(declarations, kind->thing, name, none), false)) return objection;
   for (const auto& held : permits_)
-    if (look_at(held.thing, held.name, false)) return objection;
+    if (look_at(rules_of(declarations, held.thing, held.name, held.resources), false))
+      return objection;
   for (const auto& [ticket, wait] : waits_)
-    if (!wait->tries && look_at(wait->thing, wait->name, true)) return objection;
+    if (!wait->tries &&
+        look_at(rules_of(declarations, wait->thing, wait->name, wait->claims), true))
+      return objection;
   return {};
 }
 
@@ -109,12 +143,10 @@ std::vector<Possession> Session::possessions(const NamedThing& named) {
 }
 
 PendingWait Session::pending(const Wait& wait) {
-  PendingWait pending{
-      .number = wait.ticket,
-      .may_be_aborted =
-          host_.declarations().deadlock_rule(wait.thing, wait.name).policy == DeadlockPolicy::abort,
-      .waiting_ms = static_cast<std::uint64_t>(
-          std::max<std::int64_t>(0, (Clock::now() - wait.since) / std::chrono::milliseconds(1)))};
+  PendingWait pending{.number = wait.ticket,
+                      .may_be_aborted = may_be_aborted(wait),
+                      .waiting_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(
+                          0, (Clock::now() - wait.since) / std::chrono::milliseconds(1)))};
   pending.needs = needs_of(wait);
   if (wait.asker != nullptr) return pending;
   Testimony alone{.waits = {{.number = 1, .needs = pending.needs}}};
@@ -173,7 +205,14 @@ cluster::Testimony Session::testimony(std::uint64_t member, const std::vector<Na
 std::optional<Session::Awaited> Session::awaited(std::uint64_t wait) const {
   const auto found = waits_.find(wait);
   if (found == waits_.end()) return {};
-  return Awaited{found->second->thing, found->second->name};
+  const auto& wait = *found->second;
+  return Awaited{wait.thing, wait.name, may_be_aborted(wait)};
+}
+
+// One of the types is enough: their wait is one.
+bool Session::may_be_aborted(const Wait& wait) const {
+  return std::ranges::any_of(rules_of(host_.declarations(), wait.thing, wait.name, wait.claims),
+                             [](const Ruled& each) { return each.is(DeadlockPolicy::abort); });
 }
 
 bool Session::report(std::uint64_t wait) {
