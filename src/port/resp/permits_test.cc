@@ -1,13 +1,16 @@
-// Clients that take permits of semaphores.
+// Clients that take permits of semaphores; and how a session finds what it has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
 
+#include "core/random.h"
 #include "node/cluster_testing.h"
 #include "port/resp/caller_testing.h"
+#include "port/resp/grants.h"
 
 namespace turno::port {
 namespace {
@@ -199,6 +202,104 @@ TEST_F(PermitsTest, OfTheDeadAreKeptForAWhile) {
   EXPECT_EQ(three.ask("PERMIT gpu TIMEOUT 0"), "null");
   EXPECT_THAT(grant_in(three.call("PERMIT gpu COUNT 2")).permits, ElementsAre(0, 2));
   EXPECT_EQ(two.ask("RELEASE gpu " + std::to_string(kept.fence)), "1");
+}
+
+// ---- what a session has
+
+std::uint64_t comparisons = 0;
+struct CountingLess {
+  using is_transparent = void;
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    ++comparisons;
+    return a < b;
+  }
+};
+
+HeldPermits grant_of(Thing thing, std::string name, std::uint64_t fence, std::uint64_t ticket) {
+  HeldPermits held;
+  held.thing = thing;
+  held.name = std::move(name);
+  held.fence = Fence{fence};
+  held.ticket = ticket;
+  return held;
+}
+
+TEST(Grants, AreFoundByTheirTicketAndByWhatTheyAreOf) {
+  Grants grants;
+  grants.add(grant_of(Thing::semaphore, "a", 30, 1));
+  grants.add(grant_of(Thing::semaphore, "a", 20, 2));
+  grants.add(grant_of(Thing::room, "a", 20, 3));
+  grants.add(grant_of(Thing::semaphore, "b", 20, 4));
+  ASSERT_NE(grants.find(3), nullptr);
+  EXPECT_EQ(grants.find(3)->thing, Thing::room);
+  EXPECT_EQ(grants.find(9), nullptr);
+  const auto* first = grants.first(Thing::semaphore, "a", {});
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->ticket, 2U);
+  const auto* second = grants.next(*first, {});
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->ticket, 1U);
+  EXPECT_EQ(grants.next(*second, {}), nullptr);
+  EXPECT_EQ(grants.next(*first, Fence{20}), nullptr);
+  EXPECT_EQ(grants.first(Thing::store, "a", {}), nullptr);
+  EXPECT_EQ(grants.take(2).fence, Fence{20});
+  EXPECT_EQ(grants.first(Thing::semaphore, "a", Fence{20}), nullptr);
+  EXPECT_EQ(grants.size(), 3U);
+}
+
+// The same as a list that is looked through.
+TEST(Grants, AreWhatAListWouldHave) {
+  Random random(7);
+  Grants grants;
+  std::vector<HeldPermits> list;
+  for (std::uint64_t ticket = 1; ticket <= 5000; ++ticket) {
+    const auto thing = random.below(2) == 0 ? Thing::semaphore : Thing::room;
+    const auto name = std::string(1, static_cast<char>('a' + random.below(3)));
+    const Fence fence{1 + random.below(3)};
+    if (random.below(2) == 0) {
+      list.push_back(grant_of(thing, name, fence.value, ticket));
+      grants.add(list.back());
+    }
+    const auto asked = random.below(2) == 0 ? Fence{} : fence;
+    std::vector<std::uint64_t> expected, found;
+    for (const auto& each : list)
+      if (each.thing == thing && each.name == name && (asked == Fence{} || each.fence == asked))
+        expected.push_back(each.ticket);
+    for (auto* held = grants.first(thing, name, asked); held != nullptr;
+         held = grants.next(*held, asked))
+      found.push_back(held->ticket);
+    auto sorted = found;
+    std::ranges::sort(sorted);
+    ASSERT_EQ(sorted, expected);
+    if (found.empty() || list.size() < 40) continue;
+    std::erase_if(list, [&](const HeldPermits& each) { return each.ticket == found.front(); });
+    EXPECT_EQ(grants.take(found.front()).name, name);
+  }
+  EXPECT_EQ(grants.size(), list.size());
+}
+
+// A hundred thousand who are in one room with one fence leave it one by one, and a hundred thousand
+// semaphores are given back: a few dozen comparisons each, not thousands.
+TEST(Grants, AreGivenBackInFewStepsHoweverManyThereAre) {
+  constexpr std::uint64_t many = 100'000;
+  GrantsInOrder<CountingLess> grants;
+  for (std::uint64_t ticket = 1; ticket <= many; ++ticket) {
+    grants.add(grant_of(Thing::room, "lobby", 7, ticket));
+    grants.add(grant_of(Thing::semaphore, "s" + std::to_string(ticket), 7, many + ticket));
+  }
+  comparisons = 0;
+  for (std::uint64_t ticket = 1; ticket <= many; ++ticket) {
+    const auto* visit = grants.first(Thing::room, "lobby", Fence{7});
+    ASSERT_NE(visit, nullptr);
+    ASSERT_EQ(visit->ticket, ticket);
+    grants.take(visit->ticket);
+    const auto* permit = grants.first(Thing::semaphore, "s" + std::to_string(ticket), {});
+    ASSERT_NE(permit, nullptr);
+    grants.take(permit->ticket);
+  }
+  EXPECT_TRUE(grants.empty());
+  EXPECT_LT(comparisons, 2 * many * 100);
 }
 
 }  // namespace

@@ -205,14 +205,13 @@ std::optional<Session::Standing> Session::standing(std::uint64_t ticket) const {
                       .lock = announced->second,
                       .fence = kind->held.find(announced->second)->second.fence,
                       .reason = {}};
-  for (const auto& held : permits_)
-    if (held.ticket == ticket)
-      return Standing{.state = State::granted,
-                      .lock = held.name,
-                      .fence = held.fence,
-                      .reason = {},
-                      .permits = held.permits,
-                      .resources = held.resources};
+  if (const auto* held = permits_.find(ticket))
+    return Standing{.state = State::granted,
+                    .lock = held->name,
+                    .fence = held->fence,
+                    .reason = {},
+                    .permits = held->permits,
+                    .resources = held->resources};
   return {};
 }
 
@@ -352,17 +351,18 @@ std::optional<Fence> Session::fence_of(std::string_view name, Thing thing) const
   return held == all.end() ? std::nullopt : std::optional(held->second.fence);
 }
 
+std::chrono::milliseconds Session::ttl_left(const Held& held) {
+  if (held.ttl.number == 0) return 0ms;
+  return std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(held.ttl.at - Clock::now()));
+}
+
 std::vector<Session::Holding> Session::holdings() const {
   std::vector<Holding> all;
   all.reserve(holds());
   for (const auto* kind : {&locks_, &elections_})
-    for (const auto& [name, held] : kind->held) {
-      std::chrono::milliseconds left{0};
-      if (held.ttl.number != 0)
-        left =
-            std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(held.ttl.at - Clock::now()));
-      all.push_back({.name = name, .thing = kind->thing, .fence = held.fence, .ttl = left});
-    }
+    for (const auto& [name, held] : kind->held)
+      all.push_back(
+          {.name = name, .thing = kind->thing, .fence = held.fence, .ttl = ttl_left(held)});
   return all;
 }
 

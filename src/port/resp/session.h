@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "port/host.h"
+#include "port/resp/grants.h"
 
 namespace turno::port {
 
@@ -225,16 +226,6 @@ class Session {
     std::uint64_t ticket = 0;  // of the wait that got it, if nobody was answered then
     bool moving = false;       // to another node
   };
-  struct HeldPermits {  // or a room that it is in, or resources
-    Thing thing = Thing::semaphore;
-    std::string name;
-    Fence fence;
-    net::Loop::Timer ttl;
-    std::uint64_t ticket = 0;
-    std::vector<std::uint32_t> permits;
-    std::vector<Resource> resources;
-    std::string group;  // of a room
-  };
   struct SameHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view name) const {
@@ -267,6 +258,7 @@ class Session {
 
   void keep(const Wait& wait);
   static void forget(OfKind& kind, ByName<Held>::iterator held);
+  [[nodiscard]] static std::chrono::milliseconds ttl_left(const Held& held);  // 0: it has none
   void keep_permits(const Wait& wait);
   void set_ttl(HeldPermits& held, std::chrono::milliseconds ttl);
   void end_permits();
@@ -292,7 +284,7 @@ class Session {
   Owner owner_;
   boost::container::small_vector<Speaker*, 2> speakers_;
   OfKind locks_{Thing::lock}, elections_{Thing::election};
-  std::vector<HeldPermits> permits_;
+  Grants permits_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
   std::uint64_t tickets_ = 0;
   bool movable_ = false, dismissed_ = false;

@@ -28,18 +28,18 @@ void Session::dismiss(std::string_view reason) {
 std::vector<table::Bequest> Session::bequeath() {
   std::vector<table::Bequest> bequests;
   std::size_t bytes = 0;
-  for (const auto& holding : holdings()) {
-    if (bequests.size() == table::most_bequests || bytes > table::most_bequeathed_bytes) break;
-    auto& held = of(holding.thing).held.find(holding.name)->second;
-    if (held.moving) continue;
-    auto bequest = host_.locks_of(holding.thing).bequeath(holding.name, owner_, holding.fence);
-    if (!bequest) continue;
-    held.moving = true;
-    host_.loop().cancel(held.ttl);
-    bequest->ttl = holding.ttl;
-    bytes += bequest->value.size();
-    bequests.push_back(std::move(*bequest));
-  }
+  for (auto* kind : kinds())
+    for (auto& [name, held] : kind->held) {
+      if (bequests.size() == table::most_bequests || bytes > table::most_bequeathed_bytes) break;
+      if (held.moving) continue;
+      auto bequest = host_.locks_of(kind->thing).bequeath(name, owner_, held.fence);
+      if (!bequest) continue;
+      held.moving = true;
+      bequest->ttl = ttl_left(held);
+      host_.loop().cancel(held.ttl);
+      bytes += bequest->value.size();
+      bequests.push_back(std::move(*bequest));
+    }
   return bequests;
 }
 

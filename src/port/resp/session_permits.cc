@@ -105,7 +105,7 @@ Session::Asked Session::permit(const Wanted& wanted) {
 }
 
 void Session::keep_permits(const Wait& wait) {
-  auto& held = permits_.emplace_back();
+  HeldPermits held;
   held.thing = wait.thing;
   held.name = wait.name;
   held.fence = wait.fence;
@@ -113,7 +113,7 @@ void Session::keep_permits(const Wait& wait) {
   held.group = wait.group;
   held.permits.assign(wait.units.begin(), wait.units.end());
   held.resources = wait.resources;
-  set_ttl(held, wait.ttl);
+  set_ttl(permits_.add(std::move(held)), wait.ttl);
 }
 
 void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
@@ -127,14 +127,10 @@ void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
 
 std::size_t Session::give_back(Thing thing, std::string_view name, Fence fence) {
   std::size_t count = 0;
-  for (auto held = permits_.begin(); held != permits_.end();) {
-    if (held->thing != thing || held->name != name || (fence != Fence{} && held->fence != fence)) {
-      ++held;
-      continue;
-    }
+  while (auto* held = permits_.first(thing, name, fence)) {
     host_.loop().cancel(held->ttl);
     count += host_.pools(thing).release(name, owner_, held->fence);
-    held = permits_.erase(held);
+    permits_.take(held->ticket);
     // All who are inside a room have this one.
     if (thing == Thing::room && fence != Fence{}) break;
   }
@@ -144,12 +140,11 @@ std::size_t Session::give_back(Thing thing, std::string_view name, Fence fence) 
 std::size_t Session::renew_permits(Thing thing, std::string_view name,
                                    std::chrono::milliseconds ttl, Fence fence) {
   std::size_t count = 0;
-  for (auto& held : permits_) {
-    if (held.thing != thing || held.name != name || (fence != Fence{} && held.fence != fence))
-      continue;
+  for (auto* held = permits_.first(thing, name, fence); held != nullptr;
+       held = permits_.next(*held, fence)) {
     // The table knows; the news that they were lost may still be on its way to this session.
-    if (dismissed_ || !host_.pools(held.thing).holds(name, owner_, held.fence)) continue;
-    set_ttl(held, ttl);
+    if (dismissed_ || !host_.pools(thing).holds(name, owner_, held->fence)) continue;
+    set_ttl(*held, ttl);
     ++count;
   }
   return count;
@@ -157,13 +152,10 @@ std::size_t Session::renew_permits(Thing thing, std::string_view name,
 
 void Session::lost_permits(Thing thing, const std::string& name, Fence fence,
                            std::string_view reason) {
-  const auto found = std::find_if(permits_.begin(), permits_.end(), [&](const HeldPermits& held) {
-    return held.thing == thing && held.name == name && held.fence == fence;
-  });
-  if (found == permits_.end()) return;
+  auto* found = permits_.first(thing, name, fence);
+  if (found == nullptr) return;
   host_.loop().cancel(found->ttl);
-  const auto held = std::move(*found);
-  permits_.erase(found);
+  const auto held = permits_.take(found->ticket);
   log::info("client {} (session {}) lost {} {} '{}': {}", owner_.client, id(),
             thing == Thing::room       ? "its place in"
             : thing == Thing::store    ? "resources of"
@@ -179,18 +171,21 @@ void Session::lost_permits(Thing thing, const std::string& name, Fence fence,
 }
 
 void Session::end_permits() {
-  for (auto& held : permits_) {
+  for (auto& [ticket, held] : permits_) {
     host_.loop().cancel(held.ttl);
     host_.pools(held.thing).release(held.name, owner_, held.fence);
   }
-  permits_.clear();
+  permits_ = {};
 }
 
 // They are given back, or kept until the client lets go of them or the session ends.
 void Session::lose_all_permits(std::string_view reason, bool release) {
-  const auto all = permits_;
+  std::vector<HeldPermits> all;
+  for (auto& [ticket, held] : permits_) {
+    host_.loop().cancel(held.ttl);
+    all.push_back(held);
+  }
   if (release) end_permits();
-  for (auto& held : permits_) host_.loop().cancel(held.ttl);
   for (const auto& held : all)
     announce({.kind = News::Kind::lost,
               .lock = held.name,

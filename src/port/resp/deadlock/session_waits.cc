@@ -91,7 +91,7 @@ std::string Session::out_of_turn(const Wanted& wanted) const {
   for (const auto* kind : {&locks_, &elections_})
     for (const auto& [name, held] : kind->held)
       if (look_at(rules_of(declarations, kind->thing, name, none), false)) return objection;
-  for (const auto& held : permits_)
+  for (const auto& [ticket, held] : permits_)
     if (look_at(rules_of(declarations, held.thing, held.name, held.resources), false))
       return objection;
   for (const auto& [ticket, wait] : waits_)
@@ -128,16 +128,15 @@ std::vector<Possession> Session::possessions(const NamedThing& named) {
       has.push_back({.thing = named, .number = fence->value});
     return has;
   }
-  for (const auto& held : permits_) {
-    if (held.thing != thing || held.name != named.name ||
-        !host_.pools(thing).holds(held.name, owner_, held.fence))
-      continue;
-    const auto units = units_of(held, named);
+  for (const auto* held = permits_.first(thing, named.name, {}); held != nullptr;
+       held = permits_.next(*held, {})) {
+    if (!host_.pools(thing).holds(held->name, owner_, held->fence)) continue;
+    const auto units = units_of(*held, named);
     if (units == 0) continue;
     has.push_back({.thing = named,
-                   .number = held.ticket,
+                   .number = held->ticket,
                    .units = static_cast<std::uint32_t>(units),
-                   .group = held.group});
+                   .group = held->group});
   }
   return has;
 }
