@@ -166,10 +166,17 @@ bool Client::Session::on_push(Channel& channel, Reply& push) {
 // Null: nobody has that any more.
 Client::Session::Held* Client::Session::find_held(std::string_view name, std::uint64_t fence,
                                                   std::string_view thing) {
+  const auto fits = [&](const Named& lock) {
+    return lock.name == name && lock.held != nullptr && lock.held->fence == fence &&
+           client::name(lock.thing) == thing;
+  };
+  // Of a lock or an election there is one by its name.
+  const auto found = names_.find(std::string(thing) + " " + std::string(name));
+  if (found != names_.end() && fits(found->second)) return found->second.held;
+  if (thing == client::name(client::Thing::lock) || thing == client::name(client::Thing::election))
+    return nullptr;
   for (auto& [key, lock] : names_)
-    if (lock.name == name && lock.held != nullptr && lock.held->fence == fence &&
-        client::name(lock.thing) == thing)
-      return lock.held;
+    if (fits(lock)) return lock.held;
   return nullptr;
 }
 

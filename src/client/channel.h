@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -110,11 +111,12 @@ struct Bequest {
     std::string name;
     std::uint64_t fence = 0;
     Thing thing = Thing::lock;
+    auto operator<=>(const Release&) const = default;
   };
 
   std::shared_ptr<Channel> heir;
-  std::vector<Release> released = {};  // meanwhile: who has them then is to be told
-  bool refused = false;                // nothing was handed over
+  std::set<Release> released = {};  // meanwhile: who has them then is to be told
+  bool refused = false;             // nothing was handed over
   // Whether it was handed over is not known since then: the heir has to be asked.
   std::optional<Clock::time_point> unknown_since = {};
   std::string reason = {};

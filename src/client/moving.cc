@@ -241,6 +241,7 @@ void Client::Session::ask_what_it_has(Guard& guard, Channel& old, Channel& heir,
 }
 
 void Client::Session::take_stock(Channel& old, const Reply& held) {
+  auto& released = old.bequest->released;
   for (const auto& pair : held.elements) {
     if (pair.elements.size() < 2) continue;
     const auto& name = pair.elements[0].text;
@@ -248,13 +249,12 @@ void Client::Session::take_stock(Channel& old, const Reply& held) {
     const auto thing = pair.elements.size() > 2 && pair.elements[2].text == "election"
                            ? client::Thing::election
                            : client::Thing::lock;
-    for (auto* each : held_by(old))
-      if (each->lock->name == name && each->lock->thing == thing && each->fence == fence)
-        hand_over(*each, old.bequest->heir);
-    const auto given_up = std::erase_if(old.bequest->released, [&](const auto& release) {
-      return release.name == name && release.thing == thing && release.fence == fence;
-    });
-    if (given_up > 0) give_back(*old.bequest->heir, {name, fence, thing});
+    auto* mine = find_held(name, fence, client::name(thing));
+    if (mine != nullptr && mine->channel.get() == &old) hand_over(*mine, old.bequest->heir);
+    const auto given_up = released.find({name, fence, thing});
+    if (given_up == released.end()) continue;
+    give_back(*old.bequest->heir, *given_up);
+    released.erase(given_up);
   }
 }
 

@@ -260,7 +260,7 @@ void Client::Session::give_up(const PlacePointer& place) {
 
 void Client::Session::give_back(Channel& channel, const client::Bequest::Release& release) {
   if (channel.bequest && !client::several_have(release.thing))
-    return channel.bequest->released.push_back(release);
+    return void(channel.bequest->released.insert(release));
   unlock(channel, release);
 }
 
