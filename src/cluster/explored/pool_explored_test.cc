@@ -239,6 +239,7 @@ constexpr System crash{.permits = 2, .counts = "11,1", .crashes = 1, .users = 2}
 constexpr System three{.permits = 2, .counts = "1,1,1", .crashes = 1};
 constexpr System outliving{.permits = 2, .counts = "11,1", .crashes = 1, .users = 2, .delay = true};
 constexpr System releasing{.permits = 2, .counts = "21,1", .crashes = 1, .users = 2, .delay = true};
+constexpr System two_dead_of_two{.permits = 2, .counts = "1,,1", .crashes = 2, .delay = true};
 constexpr System two_deaths{.permits = 2, .counts = "1,1,1", .crashes = 2, .delay = true};
 constexpr System withdrawal{.permits = 2, .counts = "12,1", .withdrawals = 1, .users = 2};
 
@@ -260,7 +261,7 @@ constexpr Refutation refutations[] = {
     {Without::answers, outliving, "exclusion", 11},
     {Without::releases, releasing, "exclusion", 14},
     {Without::others_gone, two_deaths, "exclusion", 18},
-    {Without::kept_before, two_deaths, "exclusion", 16},
+    {Without::kept_before, two_dead_of_two, "exclusion", 16},
 };
 
 TEST(Pools, WithoutARuleAreRefuted) {
