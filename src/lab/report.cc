@@ -25,6 +25,7 @@ th { background: #f6f6f6; font-weight: 600 } th:first-child, td:first-child, .te
   font-size: 0.85rem }
 .good { background: #2a7f4f } .half { background: #b07a00 } .bad { background: #b3382c }
 .none { background: #777 }
+.yes, .no, .open { white-space: nowrap }
 .yes { color: #2a7f4f } .no { color: #b3382c } .open { color: #777 }
 code, pre { font: 0.85rem/1.4 'DejaVu Sans Mono', monospace; background: #f6f6f6 }
 code { padding: 0.1rem 0.3rem } pre { padding: 0.7rem; overflow-x: auto }
@@ -99,10 +100,10 @@ std::string table(const FigureValues& figure) {
   for (const auto& values : figure.curves) {
     const bool paper = values.curve->kind == Curve::Kind::paper;
     text += fmt::format("<th class=\"{}\">{}</th>", paper ? "paper" : "", heading(values));
+    const auto& label = values.curve->label.empty() ? values.curve->name : values.curve->label;
     if (!values.real.empty())
-      text += fmt::format(
-          "<th class=\"real\">{}, real</th>",
-          escaped(values.curve->label.empty() ? values.curve->name : values.curve->label));
+      text += fmt::format("<th class=\"real\">{}</th>",
+                          label == "simulated" ? "real" : escaped(label) + ", real");
     if (!values.lag.empty())
       text += "<th class=\"real\">late, ms<br><span class=\"ci\">mean, 99 %, most</span></th>";
   }

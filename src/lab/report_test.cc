@@ -76,5 +76,20 @@ TEST_F(Report, DrawsWhatHasALabel) {
       << "a gap where nothing is printed";
 }
 
+TEST_F(Report, LeavesRoomForLongNames) {
+  auto text = std::string(testing::small);
+  EXPECT_THAT(plot_script(reported_.results.figures[0], Picture::png, ""), HasSubstr("maxcols 2"));
+  text.replace(text.find("\"one\""), 5, "\"one that is called by more than thirty-six letters\"");
+  text.replace(text.find("2 4 8"), 5, "a=2 b=4 c=8 d=8 e=8 f=8 g=8");
+  text.replace(text.find("2 - 16"), 6, "2 - 16 - - - -");
+  text.replace(text.find("quick points 2 8"), 16, "quick points a g");
+  const auto read = testing::experiment(text);
+  const auto finished = testing::run_all(read, {}, testing::twice_the_nodes);
+  const auto script = plot_script(values_of(read, {}, finished)[0], Picture::png, "");
+  EXPECT_THAT(script, HasSubstr("maxcols 1"));
+  EXPECT_THAT(script, HasSubstr("rotate by -30"));
+  EXPECT_THAT(script, HasSubstr("set xlabel \"\"")) << "the names of the points are there";
+}
+
 }  // namespace
 }  // namespace turno::lab
