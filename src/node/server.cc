@@ -31,8 +31,10 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
         *raw->clients_, reason, raw->daemon_->settings().drain, [raw] { raw->stop(); });
   });
   if (auto socket = server->daemon_->take_http_socket())
-    server->http_ =
-        std::make_unique<port::Http>(*server->daemon_, *server->clients_, std::move(socket));
+    server->http_ = std::make_unique<port::Http>(
+        server->daemon_->loop(), std::move(socket),
+        [pages = std::make_shared<port::Pages>(*server->daemon_, *server->clients_)](
+            const auto& request, const auto& done) { pages->answer(request, done); });
   return server;
 }
 

@@ -6,6 +6,7 @@
 
 #include "node/daemon.h"
 #include "port/http/http.h"
+#include "port/http/pages.h"
 #include "port/resp/clients.h"
 #include "port/resp/drain.h"
 

@@ -21,9 +21,7 @@ constexpr std::size_t most_unread = std::size_t{64} << 10;  // bytes of a client
 class Http::Connection final : public net::Stream {
  public:
   Connection(Http& http, net::Fd socket)
-      : Stream(http.host_.loop(), std::move(socket)),
-        http_(http),
-        from_(net::peer_of(this->socket())) {
+      : Stream(http.loop_, std::move(socket)), http_(http), from_(net::peer_of(this->socket())) {
     plan();
   }
   ~Connection() override {
@@ -34,8 +32,8 @@ class Http::Connection final : public net::Stream {
   Connection& operator=(const Connection&) = delete;
 
   // When it last said something; of one that is owed an answer, or was, just now.
-  [[nodiscard]] Clock::time_point quiet_since() const {
-    return waiting_ || unwritten() > 0 ? Clock::time_point::max() : quiet_since_;
+  [[nodiscard]] net::Loop::Clock::time_point quiet_since() const {
+    return waiting_ || unwritten() > 0 ? net::Loop::Clock::time_point::max() : quiet_since_;
   }
 
  private:
@@ -95,7 +93,7 @@ class Http::Connection final : public net::Stream {
     // Where the body ends and the next request begins is not found out.
     if (request_.body) request_.keep_alive = false;
     waiting_ = true;
-    http_.pages_.answer(request_, [this, alive = alive_](const HttpResponse& response) {
+    http_.answer_(request_, [this, alive = alive_](const HttpResponse& response) {
       if (!*alive) return;
       respond(response);
       work();
@@ -156,14 +154,14 @@ class Http::Connection final : public net::Stream {
   bool ending_ = false;    // the last response was given
   bool working_ = false;   // further down the stack
   Patience patience_ = Patience::none;
-  Clock::time_point quiet_since_ = Clock::now();
+  net::Loop::Clock::time_point quiet_since_ = net::Loop::Clock::now();
   net::Loop::Timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-Http::Http(Host& host, Clients& clients, net::Fd socket, Times times)
-    : host_(host), pages_(host, clients), times_(times) {
-  acceptor_ = std::make_unique<net::Acceptor>(host.loop(), std::move(socket),
+Http::Http(net::Loop& loop, net::Fd socket, Answer answer, Times times)
+    : loop_(loop), answer_(std::move(answer)), times_(times) {
+  acceptor_ = std::make_unique<net::Acceptor>(loop, std::move(socket),
                                               [this](net::Fd made) { admit(std::move(made)); });
 }
 
@@ -191,7 +189,7 @@ void Http::remove(Connection& connection) {
   if (node.empty()) return;
   if (connections_.size() + 1 < most_connections) full_ = false;
   // It may be at work right now: it goes when its work is done.
-  host_.loop().later([gone = std::shared_ptr<Connection>(std::move(node.mapped()))] {});
+  loop_.later([gone = std::shared_ptr<Connection>(std::move(node.mapped()))] {});
 }
 
 }  // namespace turno::port

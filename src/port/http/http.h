@@ -1,14 +1,16 @@
-// The port for browsers, Prometheus and health checks: a small HTTP/1.1 server in the node's loop.
+// A small HTTP/1.1 server in a loop: the port of a node for browsers, Prometheus and health checks,
+// and `turno ui`. What it answers is up to who makes it.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "net/acceptor.h"
-#include "port/host.h"
-#include "port/http/pages.h"
-#include "port/resp/clients.h"
+#include "net/loop.h"
+#include "port/http/http_message.h"
 
 namespace turno::port {
 
@@ -21,10 +23,13 @@ class Http {
     std::chrono::milliseconds linger{2'000};  // to hang up after the last response
   };
   static constexpr std::size_t most_connections = 256;
+  using Done = std::function<void(const HttpResponse&)>;
+  // Calls `done` once, at once or later. In the loop's thread.
+  using Answer = std::function<void(const HttpRequest&, const Done& done)>;
 
-  Http(Host& host, Clients& clients, net::Fd socket, Times times);
-  Http(Host& host, Clients& clients, net::Fd socket)
-      : Http(host, clients, std::move(socket), Times()) {}
+  Http(net::Loop& loop, net::Fd socket, Answer answer, Times times);
+  Http(net::Loop& loop, net::Fd socket, Answer answer)
+      : Http(loop, std::move(socket), std::move(answer), Times()) {}
   ~Http();
   Http(const Http&) = delete;
   Http& operator=(const Http&) = delete;
@@ -35,8 +40,8 @@ class Http {
   void admit(net::Fd socket);
   void remove(Connection& connection);
 
-  Host& host_;
-  Pages pages_;
+  net::Loop& loop_;
+  const Answer answer_;
   const Times times_;
   std::unique_ptr<net::Acceptor> acceptor_;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;

@@ -202,6 +202,7 @@ void write_response(std::string& out, const HttpRequest& request, const HttpResp
                  "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n",
                  response.status, status_text(response.status), response.type,
                  response.body.size());
+  out += response.headers;
   if (response.status == 405) out += "Allow: GET, HEAD\r\n";
   if (!request.keep_alive) {
     out += "Connection: close\r\n";

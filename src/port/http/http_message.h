@@ -24,6 +24,7 @@ struct HttpResponse {
   int status = 200;
   std::string body;
   std::string_view type = "text/plain; charset=utf-8";
+  std::string_view headers = {};  // further lines, each with its end
 };
 
 // Why a request is refused.

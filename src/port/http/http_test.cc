@@ -211,8 +211,11 @@ class ImpatientTest : public ::testing::Test {
     if (!started) throw std::runtime_error(started.error());
     daemon_ = std::move(*started);
     clients_ = std::make_unique<Clients>(*daemon_, std::vector<net::Fd>{});
-    http_ = std::make_unique<Http>(*daemon_, *clients_, daemon_->take_http_socket(),
-                                   Http::Times{.head = 100ms, .idle = 1000ms, .linger = 100ms});
+    pages_ = std::make_unique<Pages>(*daemon_, *clients_);
+    http_ = std::make_unique<Http>(
+        daemon_->loop(), daemon_->take_http_socket(),
+        [this](const auto& request, const auto& done) { pages_->answer(request, done); },
+        Http::Times{.head = 100ms, .idle = 1000ms, .linger = 100ms});
     thread_ = std::thread([this] { daemon_->run(); });
   }
   ~ImpatientTest() override {
@@ -227,6 +230,7 @@ class ImpatientTest : public ::testing::Test {
   const registry::TemporaryDirectory directory_;
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<Clients> clients_;
+  std::unique_ptr<Pages> pages_;
   std::unique_ptr<Http> http_;
   std::thread thread_;
 };

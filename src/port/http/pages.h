@@ -1,17 +1,15 @@
 // What a node answers over HTTP, page by page.
 #pragma once
 
-#include <functional>
-
 #include "port/host.h"
-#include "port/http/http_message.h"
+#include "port/http/http.h"
 #include "port/resp/clients.h"
 
 namespace turno::port {
 
 class Pages {
  public:
-  using Done = std::function<void(const HttpResponse&)>;
+  using Done = Http::Done;
 
   Pages(Host& host, Clients& clients) : host_(host), clients_(clients) {}
 
