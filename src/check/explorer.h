@@ -239,7 +239,9 @@ class Explorer : private Search {
     TURNO_ASSERT(edge < successors.size());
     replayed_.clear();
     replayed_.push(before.back(), successors[edge]);
-    return trace_step(before.back(), successors[edge]);
+    auto step = trace_step(before.back(), successors[edge]);
+    if (options_.trace_states) step.state = json_state(replayed_.back().nodes[step.node.index()]);
+    return step;
   }
 
   // On a cycle the numbers differ from those of the first time round: find the action by the world

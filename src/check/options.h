@@ -74,6 +74,7 @@ struct Options {
   Faults faults;
   bool count_messages = false;  // of the runs with the fewest and the most, without faults
   std::string property;         // look only at this property; empty: at all
+  bool trace_states = false;    // the steps of a counterexample tell the state after them
   std::uint64_t max_states = 1'000'000'000;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   std::function<void(const Progress&)> progress;  // called now and then

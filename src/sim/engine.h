@@ -94,6 +94,7 @@ class Engine {
   void trace(NodeId node, const Input<Message>& input, Amend amend) const {
     if (!options_.trace || (input.kind == InputKind::start && out_.sends().empty())) return;
     auto step = trace_step<P>(now_, node, input, out_, nodes_.size());
+    if (options_.trace_states) step.state = json_state(nodes_[node.index()]);
     amend(step);
     options_.trace(step);
   }

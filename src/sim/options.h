@@ -82,6 +82,7 @@ struct Options {
   Time interval = 0;                   // counts entries by intervals of this length; 0: does not
   std::uint64_t seed = 1;
   std::function<void(const TraceStep&)> trace;          // called for every event
+  bool trace_states = false;                            // its steps tell the state after them
   std::function<void(std::uint64_t entries)> progress;  // called now and then
 };
 

@@ -114,7 +114,17 @@ std::string json_message(const Message& message) {
   return json.text();
 }
 
-// What is not at its default in a node's state: "father 2, token yes".
+// What is not at its default in a node's state: {"father":2,"token":true}.
+template <class P>
+std::string json_state(const P& node) {
+  Json json;
+  for_each_set_field(node, [&](std::string_view label, const auto& field) {
+    json.add_raw(label, to_json(field));
+  });
+  return json.text();
+}
+
+// The same for people: "father 2, token yes".
 template <class P>
 std::string describe_state(const P& node) {
   std::string text;

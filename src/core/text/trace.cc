@@ -127,6 +127,8 @@ std::string json_line(const TraceStep& step) {
   json.add_raw("node", to_json(step.node));
   if (!step.takes.empty()) {
     json.add_raw("from", to_json(step.takes.front().from));
+    // Whose message it is says `from`; of others than its addressee also where it was going.
+    if (step.kind != TraceStep::Kind::receive) json.add_raw("to", to_json(step.takes.front().to));
     json.add_raw("message", step.takes.front().json);
   }
   if (step.wish.group > 0) json.add("group", step.wish.group);
@@ -136,6 +138,7 @@ std::string json_line(const TraceStep& step) {
   if (!step.sends.empty()) json.add("sends", json_messages(step.sends));
   if (step.entered) json.add("enters", true).add("fence", step.fence);
   if (!step.units.empty()) json.add("units", json_units(step.units));
+  if (!step.state.empty()) json.add_raw("state", step.state);
   return json.text();
 }
 

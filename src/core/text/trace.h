@@ -32,6 +32,7 @@ struct TraceStep {
   Wish wish;                // of a request
   NodeId about;             // who is suspected
   std::string detail;       // which timer, which choice
+  std::string state;        // of the node after the step, as JSON, if it was asked for
 };
 
 template <class Message>
