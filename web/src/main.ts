@@ -1,0 +1,6 @@
+import { mount } from 'svelte';
+
+import App from './ui/App.svelte';
+import './ui/page.css';
+
+mount(App, { target: document.getElementById('app')! });

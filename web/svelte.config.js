@@ -1,0 +1,2 @@
+// For svelte-check, which looks for it.
+export default {};
