@@ -13,7 +13,19 @@ help: ## Show this list
 bootstrap: ## Install the Debian packages that are missing
 	@scripts/bootstrap
 
-build: bootstrap release-turno ## Build build/release/turno: nodes and clients
+build: bootstrap page release-turno ## Build build/release/turno: nodes and clients
+
+# The page goes into the programs if it can be built: seconds, and the first time its packages are fetched.
+page:
+	@scripts/web --if-possible
+
+web: bootstrap ## Build the page that replays traces, and the programs with it
+	@scripts/web
+	@$(MAKE) --no-print-directory release-turno release-turno-lab
+
+web-test: web ## Test the page, also in a real browser: Chromium, which is installed if missing
+	@scripts/bootstrap chromium
+	@scripts/test-web $(TURNO)
 
 lab-program: build release-turno-lab ## Build build/release/turno-lab too: the simulator and the checker
 
@@ -31,6 +43,7 @@ run: build ## See it work: five processes on a cluster of five nodes write one f
 	@echo "  $(TURNO) lock backup -- sleep 10              hold a lock while a command runs"
 	@echo "  $(TURNO) why backup                           who holds it, who waits"
 	@echo "  redis-cli -s SOCKET LOCK backup                          the same from any Redis client"
+	@echo "  $(TURNO) sim nxr --nodes 7 --open             look at a run (make lab-program)"
 	@echo "  make compare                                             every algorithm, checked and measured (turno-lab)"
 	@echo "  docs/README.md                                           the manual"
 
@@ -55,7 +68,7 @@ examples: bootstrap ## Install the library into a directory of its own, build th
 	@scripts/test-examples
 
 PREFIX ?= /usr/local
-install: bootstrap release-turno release-turno-lab release-turno_library ## Install programs and library into PREFIX (/usr/local)
+install: bootstrap page release-turno release-turno-lab release-turno_library ## Install programs and library into PREFIX (/usr/local)
 	@cmake --install build/release --prefix "$(PREFIX)" > /dev/null
 	@echo "Installed turno, turno-lab and the library (find_package(turno)) into $(PREFIX)."
 
@@ -107,4 +120,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build lab lab-program mpi mpi-test build-times run compare test sanitize check-deep bench torture fuzz format lint clean
+.PHONY: help bootstrap build page web web-test lab lab-program mpi mpi-test build-times run compare test sanitize check-deep bench torture fuzz format lint clean

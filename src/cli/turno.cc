@@ -6,6 +6,7 @@
 #include "cli/frame/completion_command.h"
 #include "cli/frame/lab_program.h"
 #include "cli/frame/program.h"
+#include "cli/ui/show.h"
 #include "table/engine_names.h"
 
 namespace turno::cli {
@@ -27,7 +28,8 @@ constexpr auto description =
     "  turno sim nxr --nodes 31             simulate one algorithm\n"
     "  turno check nxr --nodes 4            explore every interleaving of a small system\n"
     "  turno compare                        all lock algorithms on one workload\n"
-    "  turno quorums 13                     quorums, beside the smallest possible\n";
+    "  turno quorums 13                     quorums, beside the smallest possible\n"
+    "  turno ui run.jsonl                   look at a recorded run or a counterexample\n";
 
 void add_commands(Command app, Job& job, const std::vector<std::string>& command) {
   add_lock(app, job, command);
@@ -46,6 +48,7 @@ void add_commands(Command app, Job& job, const std::vector<std::string>& command
   add_waiters(app, job);
   add_why(app, job);
   add_demo(app, job);
+  add_ui(app, job);
   // For help and completion: turno-lab does the work.
   for (const auto& each : lab_commands)
     app.add_subcommand(std::string(each.name), std::string(each.help) + " (turno-lab)");

@@ -50,7 +50,8 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"client", {"core", "wire", "net", "turno"}},
     {"cli/frame", {"core"}},
     {"cli/process", {"net", "turno"}},
-    {"cli/lab", {"core", "protocols", "sim", "check", "catalogue", "field", "cli/frame"}},
+    {"cli/ui", {"core", "net", "port", "port/http", "cli/frame"}},
+    {"cli/lab", {"core", "protocols", "sim", "check", "catalogue", "field", "cli/frame", "cli/ui"}},
     {"cli/experiments", {"core", "catalogue", "field", "lab", "cli/frame", "cli/lab"}},
     {"cli/cluster",
      {"core", "cluster", "net", "registry/embedded", "node", "client", "turno", "cli/frame",
@@ -62,8 +63,8 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
     {"cli/mpi", {"core", "field", "cli/lab", "cli/experiments"}},
     {"cli",
-     {"catalogue", "lab", "table", "cli/frame", "cli/lab", "cli/experiments", "cli/cluster",
-      "cli/mpi"}},
+     {"core", "catalogue", "lab", "table", "cli/frame", "cli/lab", "cli/experiments",
+      "cli/cluster", "cli/mpi", "cli/ui"}},
 };
 
 // Rooms with rooms inside: a file of src/port/http belongs to port/http.

@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 
 #include "catalogue/catalogue.h"
 #include "cli/frame/lab_program.h"
-#include "cli/frame/output_file.h"
 #include "cli/frame/progress.h"
 #include "cli/frame/suggestion.h"
 #include "cli/lab/algorithm_choice.h"
@@ -15,6 +15,7 @@
 #include "cli/lab/options/primitive_options.h"
 #include "cli/lab/options/system_options.h"
 #include "cli/lab/options/workload_options.h"
+#include "cli/lab/trace_file.h"
 #include "core/text/json.h"
 
 namespace turno::cli {
@@ -35,7 +36,8 @@ struct Request {
   FaultBudget faults;
   std::uint64_t requests = 1;
   bool forever = false, overlapping = false, count_messages = false;
-  std::string channels, requesters, holder, property, trace;
+  std::string channels, requesters, holder, property;
+  TraceOptions trace;
   std::string as_published, without;
   std::uint64_t max_states = 1'000'000'000;
   double memory_gib = std::min(8.0, 0.75 * physical_memory_gib());
@@ -85,6 +87,7 @@ check::Options make_options(const Request& request, const Algorithm& algorithm) 
   options.forever = request.forever;
   options.overlapping = request.overlapping;
   options.property = request.property;
+  options.trace_states = request.trace.with_states();
   options.max_states = request.max_states;
   if (!(request.memory_gib > 0)) throw UsageError("--memory: a search needs more than 0 GiB");
   options.max_bytes = static_cast<std::uint64_t>(request.memory_gib * 1024 * 1024 * 1024);
@@ -255,9 +258,12 @@ check::Result explore(const Algorithm& algorithm, check::Options options, Progre
   return result;
 }
 
-void write_trace(const std::string& path, const check::Result& result) {
-  OutputFile file(path);
-  for (const auto& step : result.trace) file.write(json_line(step) + "\n");
+void write_trace(TraceFile& file, const check::Result& result) {
+  for (const auto& step : result.trace) file.write(step);
+  Json violation;
+  violation.add("property", result.property).add("explanation", result.explanation);
+  if (result.cycle_states > 0) violation.add("cycle_from", result.cycle_from);
+  file.violated(violation);
   file.commit();
 }
 
@@ -309,9 +315,12 @@ int run_check(Request request) {
     if (results.back().verdict == check::Verdict::violated) break;
   }
   const auto result = combined(results);
-  if (!request.trace.empty() && result.verdict == check::Verdict::violated)
-    write_trace(request.trace, result);
-  if (request.trace == "-") return exit_status(result.verdict);
+  std::optional<TraceFile> trace;
+  if (request.trace.wanted() && result.verdict == check::Verdict::violated) {
+    trace.emplace(request.trace, request.algorithm);
+    write_trace(*trace, result);
+  }
+  if (request.trace.alone()) return exit_status(result.verdict);
   if (request.json) {
     auto json = to_json(request, options, chosen, result);
     if (all_trees) {
@@ -324,13 +333,15 @@ int run_check(Request request) {
   } else {
     if (all_trees) fmt::print("{} trees, together:\n", results.size());
     print_text(request, options, chosen, result);
-    if (!request.trace.empty())
-      fmt::print("\n{} {}.\n",
-                 result.verdict == check::Verdict::violated
-                     ? "Written to"
-                     : "No counterexample; nothing written to",
-                 request.trace);
+    const auto& path = request.trace.path;
+    if (!path.empty())
+      fmt::print("\n{} {}.\n", trace ? "Written to" : "No counterexample; nothing written to",
+                 path);
+    if (request.trace.open && (!trace || result.trace.empty()))
+      fmt::print("\n{}.\n", trace ? "Not a single step leads there; nothing to open"
+                                  : "No counterexample; nothing to open");
   }
+  if (trace && !result.trace.empty()) trace->show();
   return exit_status(result.verdict);
 }
 
@@ -371,18 +382,19 @@ void add_check(Command app, Job& job) {
                   "What is printed instead, by name (default: the first reading)")
       .bare_value("*");
   command.add_option("--without", request->without, "The algorithm without one of its rules");
-  command.add_option("--trace", request->trace,
-                     "Write the counterexample to this file, as JSON Lines ('-': standard output)");
   command.add_option("--max-states", request->max_states, "Give up beyond").capture_default_str();
   command.add_option("--memory", request->memory_gib, "Give up beyond, in GiB")
       .capture_default_str();
   command.add_flag("--json", request->json, "Print JSON");
+  request->trace.add_to(
+      command, "Write the counterexample to this file, as JSON Lines ('-': standard output)");
+  request->trace.add_states_to(command);
   command.footer(
       "\nExamples:\n"
       "  turno check naimi-trehel --nodes 4 --requests 1 --topology line\n"
       "  turno check nxr --nodes 5 --topology all\n"
       "  turno check nxr-bh --nodes 4 --forever\n"
-      "  turno check nxr --as-published kept-on-exit --nodes 2 --requests 2\n"
+      "  turno check nxr --as-published kept-on-exit --nodes 2 --requests 2 --open\n"
       "  turno check maekawa --as-published --nodes 5 --quorums 034,134,234,34,34 --requesters "
       "0-2\n"
       "\nExit status: 0 it holds, 1 it is violated, 2 a limit was reached.\n");

@@ -50,9 +50,11 @@ std::string contents(const std::string& path) {
 }
 
 TEST(CommandLine, HelpIsThereForEverything) {
-  for (const auto* command : {"", "algorithms", "sim", "check", "compare", "completion", "lock",
-                              "up", "down", "node", "status", "members", "locks", "waiters", "why",
-                              "demo", "demo shared-file", "quorums", "lab"}) {
+  for (const auto* command :
+       {"",      "algorithms", "sim",  "check", "compare",          "completion",
+        "lock",  "up",         "down", "node",  "status",           "members",
+        "locks", "waiters",    "why",  "demo",  "demo shared-file", "quorums",
+        "lab",   "ui"}) {
     const auto help = turno(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0) << command;
     EXPECT_NE(help.output.find("turno"), std::string::npos);
@@ -347,6 +349,39 @@ TEST(Trace, OfACounterexampleHasItsSteps) {
   const auto text = contents(scratch / "t");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
   EXPECT_EQ(turno("check lamport --channels unordered --nodes 2 --trace -").output, text);
+}
+
+TEST(Trace, SaysWhatItsLastStepBreaks) {
+  const auto text = turno("check lamport --channels unordered --nodes 2 --trace -").output;
+  const auto violates = text.find(",\"violates\":{\"property\":\"exclusion\"");
+  EXPECT_NE(violates, std::string::npos) << text;
+  EXPECT_GT(violates, text.rfind('\n', text.size() - 2)) << "the last step, and no other";
+  const auto starving = turno("check nxr-b --without last-father --nodes 3 --forever --trace -");
+  EXPECT_NE(starving.output.find("\"property\":\"starvation\""), std::string::npos)
+      << starving.output;
+  EXPECT_NE(starving.output.find("\"cycle_from\":"), std::string::npos);
+  const auto run = turno("sim nxr --nodes 3 --entries 5 --trace -").output;
+  EXPECT_EQ(run.find("violates"), std::string::npos);
+}
+
+TEST(Trace, TellsTheStatesIfAskedTo) {
+  const std::string check = "check lamport --channels unordered --nodes 2 --trace -";
+  EXPECT_EQ(turno(check).output.find("\"state\":"), std::string::npos);
+  const auto count = [](const std::string& text) {
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    std::ptrdiff_t states = 0;
+    for (auto at = text.find("\"state\":{"); at != std::string::npos;
+         at = text.find("\"state\":{", at + 1))
+      ++states;
+    return std::pair(lines, states);
+  };
+  const auto [lines, states] = count(turno(check + " --states").output);
+  EXPECT_EQ(lines, 4);
+  EXPECT_EQ(states, 4);
+  const auto run = count(turno("sim nxr --nodes 3 --entries 5 --states --trace -").output);
+  EXPECT_EQ(run.first, run.second);
+  EXPECT_NE(turno("sim nxr --nodes 3 --entries 5 --states --trace -").output.find("\"token\":true"),
+            std::string::npos);
 }
 
 TEST(Trace, ThatCannotBeWrittenIsAnErrorAndLosesNothing) {

@@ -11,6 +11,7 @@
 #include "cli/lab/options/fault_options.h"
 #include "cli/lab/options/primitive_options.h"
 #include "cli/lab/options/workload_options.h"
+#include "cli/lab/trace_file.h"
 #include "sim/statistics.h"
 
 namespace turno::cli {
@@ -23,7 +24,7 @@ struct RunRequest {
   Calamities calamities;
   std::string channels;
   std::string as_published, without;
-  std::string trace;
+  TraceOptions trace;
   std::uint64_t repeat = 1;
   bool json = false, nodes_given = false, arrivals_given = false;
   std::vector<std::string> about_users;  // options that are given

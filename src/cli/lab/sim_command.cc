@@ -3,14 +3,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "catalogue/catalogue.h"
 #include "cli/frame/lab_program.h"
-#include "cli/frame/output_file.h"
 #include "cli/frame/progress.h"
 #include "cli/lab/commands.h"
 #include "cli/lab/options/run_options.h"
 #include "cli/lab/run_report.h"
+#include "cli/lab/trace_file.h"
 #include "field/run.h"
 
 namespace turno::cli {
@@ -23,15 +24,16 @@ int run_all(const RunRequest& asked, const RunOnce& run_once, Runs runs, bool sp
   PreparedRun prepared(asked);
   const auto& request = prepared.request;
   auto& options = prepared.options;
-  std::unique_ptr<OutputFile> trace;
-  if (!request.trace.empty()) {
-    if (speaks) trace = std::make_unique<OutputFile>(request.trace);
+  std::optional<TraceFile> trace;
+  if (request.trace.wanted()) {
+    if (speaks) trace.emplace(request.trace, request.algorithm);
     // Whoever does not write it must be asked for it too: only then nodes keep what is in it.
     options.trace = [&](const TraceStep& step) {
-      if (trace) trace->write(json_line(step) + "\n");
+      if (trace) trace->write(step);
     };
+    options.trace_states = request.trace.with_states();
   }
-  ProgressLine line(speaks && (!request.json || request.trace != "-"));
+  ProgressLine line(speaks && (!request.json || !request.trace.alone()));
   for (std::uint64_t i = 0; i < request.repeat; ++i) {
     prepared.repeat(i);
     if (line.visible())
@@ -46,9 +48,12 @@ int run_all(const RunRequest& asked, const RunOnce& run_once, Runs runs, bool sp
     run_once(prepared, runs);
   }
   line.clear();
+  const auto violation = runs.violation();
+  if (trace && !violation.empty()) trace->violated(Json().add("explanation", violation));
   if (trace) trace->commit();
-  if (speaks && request.trace != "-") report(request, options, *prepared.algorithm, runs);
-  return runs.violation().empty() ? 0 : exit_violated;
+  if (speaks && !request.trace.alone()) report(request, options, *prepared.algorithm, runs);
+  if (trace) trace->show();
+  return violation.empty() ? 0 : exit_violated;
 }
 
 int simulate(const RunRequest& request) {
@@ -80,12 +85,14 @@ void add_sim(Command app, Job& job) {
   auto command = add_lab_command(app, "sim");
   auto request = std::make_shared<RunRequest>();
   add_run_options(command, *request);
+  request->trace.add_states_to(command);
   command.footer(
       "\nDurations: 10ms, 1.5s, 200us. Distributions: 10ms, uniform:0ms:100ms, exp:5s.\n"
       "\nExamples:\n"
       "  turno sim nxr --nodes 31 --topology binary-tree --arrivals poisson:0.5 --repeat 10\n"
       "  turno sim raymond --topology star --arrivals closed:exp:2s --delay constant:1ms\n"
       "  turno sim naimi-trehel --nodes 5 --entries 20 --trace run.jsonl\n"
+      "  turno sim naimi-trehel --nodes 5 --entries 20 --open\n"
       "\nExit status: 0, or 1 if exclusion, fences or progress were violated.\n");
   command.callback([&job, request, command] {
     note_given(command, *request);

@@ -83,9 +83,9 @@ void add_run_options(Command command, RunRequest& request) {
       .add_option("--repeat", request.repeat,
                   "Runs, with seeds from --seed on; adds 95 % confidence intervals")
       .capture_default_str();
-  command.add_option("--trace", request.trace,
-                     "Write every event to this file, as JSON Lines ('-': standard output)");
   command.add_flag("--json", request.json, "Print JSON");
+  request.trace.add_to(command,
+                       "Write every event to this file, as JSON Lines ('-': standard output)");
   command.exclusive("--delay", "--sites");  // which has --local and --remote
   command.exclusive("--entries", "--entries-per-node");
 }
@@ -117,8 +117,8 @@ PreparedRun::PreparedRun(RunRequest asked)
   request.calamities.apply(*algorithm, request.system.nodes, options);
   options.fifo = parse_channels(request.channels, algorithm->info) == check::Channels::fifo;
   if (request.repeat < 1) throw UsageError("--repeat is 1 or more");
-  if (request.repeat > 1 && !request.trace.empty())
-    throw UsageError("--trace writes one run; leave --repeat away");
+  if (request.repeat > 1 && request.trace.wanted())
+    throw UsageError("--trace and --open are for one run; leave --repeat away");
 }
 
 void PreparedRun::repeat(std::uint64_t repetition) {
