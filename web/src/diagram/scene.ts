@@ -53,7 +53,9 @@ export interface Scene {
 
 export const axisHeight = 28;
 export const leastLane = 15;
-const most = 2500; // figures of one sort
+const most = 1000; // arrows
+const mostDots = 4000;
+const gap = 1.5; // points between bars that are drawn apart
 
 export const gutterOf = (trace: Trace): number => Math.max(44, 20 + 8 * String(Math.max(0, trace.nodes - 1)).length);
 
@@ -72,6 +74,7 @@ class Drawing {
   private readonly lanes: Int32Array;
   private readonly first: number; // step that is seen
   private readonly end: number;
+  private readonly named = new Map<number, number>(); // by lane, how far its names reach
 
   constructor(private readonly trace: Trace, private readonly view: View) {
     this.left = gutterOf(trace);
@@ -161,7 +164,7 @@ class Drawing {
     while (i < count && spans.begin[i] < this.end) {
       const x = Math.max(this.left, this.x(spans.begin[i]));
       const right = Math.min(view.width, this.x(spans.end[i]));
-      if (right > drawnTo + 0.75 || x > drawnTo + 0.75) {
+      if (right > drawnTo + gap) {
         const width = Math.max(role === 'inside' ? 2.5 : 1, right - x);
         const wrong = role === 'inside' && this.isWrong(spans, i);
         this.figures.push({ shape: 'rect', role, x, y: y - height / 2, width, height });
@@ -171,8 +174,10 @@ class Drawing {
         ++i;
       } else {
         // Passes by all that end within the point that is drawn already.
-        const at = drawnTo + 0.75;
-        i = Math.max(i + 1, i + partition(count - i, (k) => this.x(spans.end[i + k]) <= at));
+        const over = (k: number): boolean => this.x(spans.end[i + k]) <= drawnTo + gap;
+        let reach = 1;
+        while (i + reach < count && over(reach)) reach *= 2;
+        i += Math.max(1, partition(Math.min(reach, count - i), over));
       }
     }
   }
@@ -214,9 +219,12 @@ class Drawing {
     const candidates = this.end - this.first > 200_000 ? 64 : 1;
     forEachBetween(trace, this.first - 1, this.end, (message) => { if (visible(message)) ++seen; }, candidates);
     while ((seen * candidates) / this.stride > most) this.stride *= 2;
+    // Kind by kind, as they are painted.
+    const ofKinds: number[][] = trace.kinds.map(() => []);
     forEachBetween(trace, this.first - 1, this.end, (message) => {
-      if (visible(message)) this.arrow(message);
+      if (visible(message)) ofKinds[messages.kind[message]].push(message);
     }, this.stride);
+    for (const ofKind of ofKinds) for (const message of ofKind) this.arrow(message);
   }
 
   private arrow(message: number): void {
@@ -257,31 +265,38 @@ class Drawing {
   private steps(): void {
     const { trace, view } = this;
     const count = this.end - this.first;
-    const stride = Math.max(1, Math.ceil(count / (4 * most)));
+    const stride = Math.max(1, Math.ceil(count / mostDots));
     const radius = view.laneHeight < 22 ? 1.8 : 2.6;
-    const few = count / stride < 400;
     for (let i = Math.ceil(this.first / stride) * stride; i < this.end; i += stride) {
       if (trace.node[i] < 0 || !shows(trace, view.filter, this.lanes, i)) continue;
       const y = this.y(trace.node[i]);
-      if (this.isSeen(y)) this.step(i, this.x(i), y, radius, few);
+      if (this.isSeen(y)) this.step(i, this.x(i), y, radius);
     }
     const wrong = trace.violation?.step ?? -1;
     if (wrong >= this.first && wrong < this.end && trace.node[wrong] >= 0 && this.lanes[trace.node[wrong]] >= 0)
       this.figures.push({ shape: 'cross', role: 'wrong', x: this.x(wrong), y: this.y(trace.node[wrong]), radius: 6 });
   }
 
-  private step(index: number, x: number, y: number, radius: number, few: boolean): void {
+  private step(index: number, x: number, y: number, radius: number): void {
     const event = this.trace.event[index];
     this.places.push({ step: index, x1: x, y1: y, x2: x, y2: y });
     if (event === happens.crash) {
       this.figures.push({ shape: 'cross', role: 'wrong', x, y, radius: radius + 2.5 });
     } else if (special.has(event)) {
       this.figures.push({ shape: 'dot', role: 'timer', x, y, radius: radius + 1, hollow: true });
-      if (few && this.view.laneHeight >= 30)
-        this.figures.push({ shape: 'text', role: 'timer', x, y: y - 8, text: this.name(index), anchor: 'middle', width: 90 });
+      this.nameStep(index, x, y);
     } else {
       this.figures.push({ shape: 'dot', role: 'dot', x, y, radius });
     }
+  }
+  // Where there is room for it.
+  private nameStep(index: number, x: number, y: number): void {
+    if (this.view.laneHeight < 30) return;
+    const text = this.name(index);
+    const half = 3.4 * text.length + 3;
+    if (x - half < (this.named.get(y) ?? -Infinity)) return;
+    this.named.set(y, x + half);
+    this.figures.push({ shape: 'text', role: 'timer', x, y: y - 8, text, anchor: 'middle', width: 2 * half });
   }
   private name(index: number): string {
     const step = this.trace.step(index);

@@ -20,7 +20,8 @@ export function rangeOf(trace: Trace, axis: Axis, first: number, last: number): 
   const from = positionOf(trace, axis, first);
   const to = positionOf(trace, axis, last);
   const room = Math.max((to - from) * 0.04, axis === 'order' || trace.counts ? 0.6 : 1);
-  return { from: from - room, to: to + room };
+  // What begins last goes on, and that should be seen.
+  return { from: from - room, to: to + 1.6 * room };
 }
 
 // The steps from `first` up to, not including, `end` are in the range.
