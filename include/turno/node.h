@@ -38,7 +38,9 @@ class Node final : public Service {
 
   // Joins the cluster. Fails with `unavailable` or `refused` and the reason.
   [[nodiscard]] static tl::expected<std::unique_ptr<Node>, Error> start(const Options& options);
-  // Leaves the cluster. What is still held is lost.
+  // Leaves the cluster. What the program still holds is lost. Clients that have connected to this
+  // node move to another one, or are told to stop: that takes up to five seconds and the lock
+  // delay.
   ~Node() override;
 
   [[nodiscard]] const std::string& name() const noexcept;

@@ -225,9 +225,12 @@ tl::expected<void, std::string> Daemon::join() {
   return {};
 }
 
-void Daemon::leave() {
+void Daemon::end() {
   if (keeper_) keeper_->stop();
   for (auto* table : tables()) table->end("the node ends");
+}
+
+void Daemon::leave() {
   if (!std::exchange(joined_, false)) return;
   if (const auto left = registry_.leave(); !left) log::error("{}", left.error().message);
 }

@@ -88,7 +88,10 @@ class Daemon final : public port::Host {
 
   void run() { loop_.run(); }  // until stop()
   void stop() { loop_.stop(); }
-  // Tells all users, leaves the cluster. The loop must not run (any more).
+  // These two when the loop does not run (any more). Tells all users that they have lost what they
+  // had; nobody else gets it.
+  void end();
+  // So that the others wait for nothing. REQUIRES: end() was called.
   void leave();
 
   [[nodiscard]] net::Loop& loop() override { return loop_; }

@@ -67,7 +67,12 @@ class Node::Implementation {
   Implementation& operator=(const Implementation&) = delete;
   ~Implementation() {
     if (!thread_.joinable()) return;
-    server_->stop();
+    // Clients are no part of the program: they move, or get time to stop.
+    if (self().client_address.empty() && self().client_socket.empty()) {
+      server_->stop();
+    } else {
+      daemon().loop().post([this] { server_->drain("the program ends it"); });
+    }
     thread_.join();
   }
 

@@ -41,8 +41,10 @@ tl::expected<std::unique_ptr<Server>, std::string> Server::start(Settings settin
 Server::~Server() {
   http_.reset();
   drain_.reset();
-  // The sessions give back what they hold before the locks go.
-  if (daemon_) daemon_->set_witness(nullptr);
+  if (daemon_) {
+    daemon_->end();
+    daemon_->set_witness(nullptr);
+  }
   clients_.reset();
 }
 
@@ -50,8 +52,13 @@ std::string Server::run() {
   daemon_->run();
   http_.reset();
   drain_.reset();
+  // Before the sessions, which would give their locks to others: the programs behind them do not
+  // know yet that they have lost them. Who holds something gets the lock delay to stop, as after a
+  // crash: the others hear of this node's end from the kernel.
+  const bool held = clients_->anybody_holds();
+  daemon_->end();
   clients_->end();
-  daemon_->leave();
+  if (!held) daemon_->leave();
   return daemon_->failure();
 }
 

@@ -22,8 +22,8 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Until stop() is called, from any thread or a signal's watcher; then leaves the cluster.
-  // Nothing, or why it had to end.
+  // Until stop() is called, from any thread or a signal's watcher; then leaves the cluster, or, if
+  // clients still hold something, only ends. Nothing, or why it had to end.
   std::string run();
   void stop() { daemon_->stop(); }
   // The same when all clients have moved to other nodes, or have let go of what they had. In the

@@ -51,7 +51,7 @@ class Signals final : public net::Loop::Watcher {
     }
     const auto* signal = ::strsignal(static_cast<int>(info.ssi_signo));
     if (!server_.daemon().draining()) return server_.drain(signal);
-    log::info("{} again: the node leaves at once", signal);
+    log::info("{} again: the node ends at once", signal);
     server_.stop();
   }
 
@@ -109,7 +109,8 @@ void add_node(Command app, Job& job) {
   command.footer(
       "\nSIGINT or SIGTERM make it leave: clients that can move to another node do, the others "
       "are\ntold that their locks are lost and get the lock delay to stop. A second signal ends "
-      "it at once.\nSIGHUP opens the log file again. turno up starts several nodes.\n"
+      "it at once, as\na crash does: what clients still hold is kept for the lock delay. SIGHUP "
+      "opens the log\nfile again. turno up starts several nodes.\n"
       "\nExample:\n  turno node --name node-1 --client 127.0.0.1:7000\n");
   command.callback([&job, options] { job = [options] { return run(*options); }; });
 }

@@ -109,7 +109,8 @@ class LockTrust : public ::testing::Test {
   // A command that does not want to end and notes when it ran, and one that notes when it began.
   static constexpr auto stubborn =
       "trap '' TERM HUP; while :; do date +%s%N >>old; sleep 0.02; done";
-  static constexpr auto next = "date +%s%N >next";
+  static constexpr auto next =
+      "date +%s%N >next; sleep 0.3";  // if the old one still runs, it notes it
   void expect_no_overlap() const {
     const auto old = contents("old");
     const auto last = old.find_last_of('\n', old.size() - 2);
@@ -250,6 +251,24 @@ TEST_F(LockTrust, ACommandDiesWithItsNodeThoughTheWrapperIsStopped) {
   ::kill(nodes_["node-1"], SIGKILL);
   EXPECT_EQ(finish(waiter, "waiter").status, 0);
   expect_no_overlap();
+  ::kill(holder, SIGCONT);
+  EXPECT_EQ(finish(holder, "holder").status, 123);
+}
+
+// The wrapper is stopped, so that its node waits for it in vain until it is told again.
+TEST_F(LockTrust, ACommandIsGoneBeforeTheNextIfItsNodeIsToldTwiceToEnd) {
+  up(2);
+  const auto holder = lock({"L", "--node", socket("node-1")}, stubborn, "holder");
+  ASSERT_TRUE(appears("old"));
+  const auto waiter = lock({"L", "--node", socket("node-2")}, next, "waiter");
+  ASSERT_TRUE(eventually([&] { return waiting("L", "node-2") == 1; }));
+  ::kill(holder, SIGSTOP);
+  ::kill(nodes_["node-1"], SIGTERM);
+  ASSERT_TRUE(says("cluster/logs/node-1.log", "this node leaves as soon as"));
+  ::kill(nodes_["node-1"], SIGTERM);
+  EXPECT_EQ(finish(waiter, "waiter").status, 0);
+  expect_no_overlap();
+  EXPECT_THAT(contents("cluster/logs/node-1.log"), HasSubstr("again: the node ends at once"));
   ::kill(holder, SIGCONT);
   EXPECT_EQ(finish(holder, "holder").status, 123);
 }

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -134,6 +135,11 @@ void Clients::tell_leader(const Leadership& change) {
 
 void Clients::tell_members(const cluster::View& view) {
   for (auto& [id, connection] : connections_) connection->tell_members(view);
+}
+
+bool Clients::anybody_holds() const {
+  return std::any_of(sessions_.begin(), sessions_.end(),
+                     [](const auto& each) { return each.second->holds() > 0; });
 }
 
 void Clients::end() {

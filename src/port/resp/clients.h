@@ -46,6 +46,7 @@ class Clients {
   // Who leads an election has changed: for those who observe it.
   void tell_leader(const Leadership& change);
   void tell_members(const cluster::View& view);
+  [[nodiscard]] bool anybody_holds() const;
   // Says goodbye to all: the node ends.
   void end();
 
