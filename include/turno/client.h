@@ -25,7 +25,8 @@
 namespace turno {
 
 // Who holds a lock or leads an election, as the node sees it. If `kept_for` or `told_by` is not
-// empty no session is known to hold it, and there is no session, client or fence.
+// empty, or it is `leaving`, no session is known to hold it, and there is no session, client or
+// fence.
 struct Holder {
   std::string node;
   std::string session;
@@ -41,6 +42,7 @@ struct Holder {
 
   std::string kept_for;  // nodes that died: their clients may still use it
   std::chrono::milliseconds free_in{0};
+  bool leaving = false;  // nobody gets it before `node` has left
   // `node` does not answer. It has told this node, `held` ago, that it has the lock.
   std::string told_by;
 };

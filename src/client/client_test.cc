@@ -137,6 +137,9 @@ TEST_F(Conversation, ATimeoutTellsOfTheDeadAndOfTheSilent) {
   EXPECT_THAT(told("%3\r\n" + bulk("node") + bulk("n2") + bulk("kept_for") + bulk("n4") +
                    bulk("free_in_ms") + number(800)),
               HasSubstr("; kept for the clients of n4, which crashed; free in 0.8 s"));
+  EXPECT_THAT(told("%3\r\n" + bulk("node") + bulk("n2") + bulk("leaving") + "#t\r\n" +
+                   bulk("waiting") + number(2)),
+              HasSubstr("; kept by node n2, which leaves: free when it has left; 2 wait"));
 }
 
 TEST_F(Conversation, RefusalsAreTold) {

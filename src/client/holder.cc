@@ -54,6 +54,7 @@ tl::expected<std::optional<Holder>, Error> holder_from(const Reply& reply) {
       holder.held = std::chrono::milliseconds(number_of(value));
     if (key == "kept_for") holder.kept_for = text_of(value);
     if (key == "free_in_ms") holder.free_in = std::chrono::milliseconds(number_of(value));
+    if (key == "leaving") holder.leaving = true;
     if (key == "told_by") holder.told_by = text_of(value);
     if (key == "in_use") holder.in_use = number_of(value);
     if (key == "inside") holder.inside = number_of(value);
@@ -95,6 +96,8 @@ std::string describe(const Holder& holder) {
   } else if (!holder.kept_for.empty()) {
     text = "kept for the clients of " + holder.kept_for + ", which crashed; free in " +
            seconds(holder.free_in);
+  } else if (holder.leaving) {
+    text = "kept by node " + holder.node + ", which leaves: free when it has left";
   } else if (!holder.told_by.empty()) {
     text = "perhaps held at node " + holder.node + ", which does not answer; it told " +
            holder.told_by + " so " + seconds(holder.held) + " ago";

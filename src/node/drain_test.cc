@@ -178,8 +178,14 @@ TEST_F(DrainTest, AClientThatMovesMayLetGoBeforeItsNodeIsGone) {
   EXPECT_EQ(before.read_text(), draining(2));
   const auto ticket = after.call("SESSION INHERIT").text;
   EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "1");
+  EXPECT_THAT(caller(0).ask("WHO a"), HasSubstr("\"node\": \"" + cluster_[1].self().name));
   EXPECT_EQ(after.ask("UNLOCK a"), "1");
   EXPECT_TRUE(waiter.is_silent(50ms));
+  for (const auto node : {0, 1, 2}) {
+    const auto who = caller(static_cast<std::size_t>(node)).ask("WHO a");
+    EXPECT_THAT(who, HasSubstr("\"node\": \"" + cluster_[2].self().name + "\", \"leaving\": true"));
+    EXPECT_THAT(who, HasSubstr("\"waiting\": 1"));
+  }
   stays.hang_up();
   EXPECT_EQ(waiter.read().kind, wire::Reply::Kind::integer);
 }

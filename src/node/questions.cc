@@ -118,6 +118,10 @@ void Daemon::finish(std::uint64_t number) {
   for (const auto id : missing)
     if (const auto* member = view_.find(id))
       findings.silent.push_back({member->name, member->pid, cluster::process_state(member->pid)});
+  for (auto& [said_by, sighting] : findings.found)
+    if (const auto* member = view_.find(sighting.session);
+        member != nullptr && sighting.is(Sighting::Kind::leaving))
+      said_by = member->name;
   // Of who has answered for itself, no note of another is needed.
   std::erase_if(findings.found, [&](NodeSighting& other) {
     if (!other.sighting.is(Sighting::Kind::noted)) return false;

@@ -23,12 +23,14 @@ void add(ThingFindings& lock, const NodeSighting& found) {
       (lock.holder == nullptr || sighting.fence > lock.holder->sighting.fence))
     lock.holder = &found;
   if (sighting.is(Kind::kept)) lock.kept = &found;
+  if (sighting.is(Kind::leaving)) lock.leaving = &found;
   if (sighting.is(Kind::noted)) lock.noted = &found;
 }
 
 void conclude(ThingFindings& lock) {
-  if (lock.holder != nullptr) lock.kept = lock.noted = nullptr;
-  if (lock.kept != nullptr) lock.noted = nullptr;
+  if (lock.holder != nullptr) lock.kept = lock.leaving = lock.noted = nullptr;
+  if (lock.kept != nullptr) lock.leaving = lock.noted = nullptr;
+  if (lock.leaving != nullptr) lock.noted = nullptr;
   std::stable_sort(
       lock.waiters.begin(), lock.waiters.end(),
       [](const auto* one, const auto* other) { return one->sighting.age > other->sighting.age; });

@@ -19,17 +19,19 @@ namespace turno::port {
 // What is of that kind, and who waits for it.
 [[nodiscard]] Findings only(Findings findings, Thing thing);
 
-// What is known of one thing. Of a lock or an election at most one of the first three is there, and
+// What is known of one thing. Of a lock or an election at most one of the first four is there, and
 // of what several may have none: who has some of it, or is kept some, is among the holders.
 struct ThingFindings {
   const NodeSighting* holder = nullptr;
-  const NodeSighting* kept = nullptr;   // for the dead
-  const NodeSighting* noted = nullptr;  // a silent member may have it, as its home was told
+  const NodeSighting* kept = nullptr;     // for the dead
+  const NodeSighting* leaving = nullptr;  // nobody has it before this node has left
+  const NodeSighting* noted = nullptr;    // a silent member may have it, as its home was told
   std::vector<const NodeSighting*> holders;
   std::vector<const NodeSighting*> waiters;  // the longest wait first
 
   [[nodiscard]] bool is_free() const {
-    return holder == nullptr && kept == nullptr && noted == nullptr && holders.empty();
+    return holder == nullptr && kept == nullptr && leaving == nullptr && noted == nullptr &&
+           holders.empty();
   }
   // Of the holders: how many permits or resources they have, or how many are inside a room.
   [[nodiscard]] std::size_t in_use() const;

@@ -258,10 +258,18 @@ void LockTable::sight_holders(const Entry& entry, std::size_t most, Sightings& f
           .thing = thing(),
           .value = value_of(entry, fence)});
   };
-  // Who moves is seen where it moves to.
-  if (entry.inheritance && entry.inheritance->owner != nullptr)
-    sight(*entry.inheritance->owner, entry.inheritance->fence);
-  if (entry.owner != nullptr && entry.owner != &moved_) sight(*entry.owner, entry.fence);
+  const auto sight_leaving = [&](std::uint64_t member) {
+    note(
+        found, most,
+        {.lock = entry.name, .session = member, .kind = Sighting::Kind::leaving, .thing = thing()});
+  };
+  // Who moves is seen where it moves to, as long as it has not let go there.
+  if (entry.inheritance) {
+    entry.inheritance->owner != nullptr ? sight(*entry.inheritance->owner, entry.inheritance->fence)
+                                        : sight_leaving(entry.inheritance->member);
+  }
+  if (entry.owner == &moved_) return sight_leaving(0);
+  if (entry.owner != nullptr) sight(*entry.owner, entry.fence);
 }
 
 void LockTable::sight_waiters(const Entry& entry, std::size_t most, Sightings& found) const {

@@ -78,7 +78,7 @@ Sightings decode_sightings(wire::Reader& in) {
       resource.fence = Fence{in.varint()};
     }
     sighting.count = static_cast<std::uint32_t>(in.varint());
-    if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::noted) ||
+    if (!in.ok() || kind > static_cast<std::uint8_t>(Sighting::Kind::leaving) ||
         thing >= thing_names.size() || permits > most_sighted_permits ||
         resources > most_sighted_permits)
       break;

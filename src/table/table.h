@@ -34,13 +34,16 @@ struct Sighting {
   enum class Kind : std::uint8_t {
     waits,
     holds,
-    kept,  // by the home, for members that died: their clients may still use it
-    noted  // by the home: a member has said that it is held there, or is about to be
+    kept,    // by the home, for members that died: their clients may still use it
+    noted,   // by the home: a member has said that it is held there, or is about to be
+    leaving  // it moves away from a member that leaves, or has moved and was let go of: nobody else
+             // has it before that member is gone
   };
 
   std::string lock;
-  std::string client;         // kept: for whom
-  std::uint64_t session = 0;  // noted: the member's position in the view
+  std::string client;  // kept: for whom
+  // noted: the member's position in the view; leaving: its id, 0 is who says it.
+  std::uint64_t session = 0;
   Kind kind = Kind::waits;
   Fence fence;                      // if it holds
   std::chrono::milliseconds age{};  // since when; kept: until it is free

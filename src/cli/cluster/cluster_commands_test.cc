@@ -189,6 +189,33 @@ TEST_F(ClusterCommands, TellForWhomALockIsKept) {
   EXPECT_THAT(here({"locks"}).output, HasSubstr("(kept for node-2)"));
 }
 
+// It has moved, and was released where it is now; but somebody else keeps its node from leaving.
+TEST_F(ClusterCommands, TellThatALockIsKeptByANodeThatLeaves) {
+  EXPECT_EQ(here({"up", "-n", "2", "--detach", "--lock-delay", "20s"}).status, 0);
+  const auto mover = client_of("node-2", "mover"), stays = client_of("node-2", "stays");
+  auto grant = *mover->acquire("a");
+  auto permit = *Semaphore(*stays, "s", 1).acquire(Request());
+  ::kill(pids()[1], SIGTERM);
+  const auto who = [&] {
+    const auto why = parsed({"why", "a"});
+    return why.contains("holder") ? std::string(why.at("holder").at("node").as_string()) : "";
+  };
+  ASSERT_TRUE(eventually([&] { return who() == "node-1"; }));
+  grant.release();
+  ASSERT_TRUE(eventually([&] { return who().empty(); }));
+  const auto why = parsed({"why", "a"});
+  EXPECT_EQ(why.at("held"), true);
+  EXPECT_EQ(why.at("leaving").at("node"), "node-2");
+  EXPECT_THAT(here({"why", "a"}).output, HasSubstr("'a' is kept by node-2, which leaves"));
+  EXPECT_EQ(parsed({"locks"}).at("locks").as_array()[0].at("leaving").at("node"), "node-2");
+  EXPECT_THAT(here({"locks"}).output, HasSubstr("(free when its node has left)"));
+  const auto tried = turno({"lock", "a", "-n", "--node", directory() + "/node-1.sock", "true"});
+  EXPECT_EQ(tried.status, 124);
+  EXPECT_THAT(tried.errors, HasSubstr("lock 'a' is kept by node node-2, which leaves"));
+  permit.release();
+  EXPECT_TRUE(eventually([&] { return parsed({"why", "a"}).at("held") == false; }));
+}
+
 TEST_F(ClusterCommands, GrowAndEndACluster) {
   EXPECT_EQ(here({"down"}).output, "No node runs in " + directory() + ".\n");
   auto outcome = here({"up", "-n", "2", "-d"});

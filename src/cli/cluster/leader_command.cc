@@ -58,7 +58,7 @@ int ask_once(const LeaderQuestion& options) {
     fmt::print("{}\n", json_of(options.name, leader).add("complete", who->complete).text());
   } else if (leader) {
     fmt::print("{}\n", text_of(leader));
-  } else if (who->holder) {  // kept for the dead, or perhaps at a silent node
+  } else if (who->holder) {  // kept, or perhaps at a silent node
     fmt::print(stderr, "turno: nobody is known to lead '{}': it is {}\n", printable(options.name),
                printable(client::describe(*who->holder)));
   } else {

@@ -38,6 +38,8 @@ std::vector<std::string> row_of(const HeldLock& held, const Holder& holder,
   if (!holder.kept_for.empty())
     return row("(kept for " + printable(holder.kept_for) + ")", "-", "-", "-",
                "free in " + readable(holder.free_in));
+  if (holder.leaving)
+    return row("(free when its node has left)", printable(holder.node), "-", "-", "-");
   if (!holder.told_by.empty())
     return row("(perhaps)", printable(holder.node), "-", "-",
                "told " + readable(holder.held) + " ago");

@@ -146,6 +146,7 @@ Json describe_lock(std::string_view name, Thing thing, const ThingFindings& lock
     json.add("holder", holder);
   }
   if (lock.kept != nullptr) json.add("kept", kept(*lock.kept));
+  if (lock.leaving != nullptr) json.add("leaving", Json().add("node", lock.leaving->node));
   if (lock.noted != nullptr)
     json.add("perhaps_held", Json()
                                  .add("node", lock.noted->node)

@@ -42,7 +42,8 @@ TEST(LocksJson, GroupsWhatWasSeenByLock) {
 
 TEST(LocksJson, NamesWhoDidNotAnswerAndWhatIsKnownOfThem) {
   Findings findings{.found = {{"n1", {"x", "n2", 0, Sighting::Kind::noted, Fence{}, 70ms}},
-                              {"n2", {"y", "n4", 0, Sighting::Kind::kept, Fence{}, 800ms}}},
+                              {"n2", {"y", "n4", 0, Sighting::Kind::kept, Fence{}, 800ms}},
+                              {"n3", {"z", "", 0, Sighting::Kind::leaving}}},
                     .silent = {{"n1", 123, cluster::ProcessState::stopped}}};
   EXPECT_EQ(
       locks_json(findings),
@@ -50,7 +51,8 @@ TEST(LocksJson, NamesWhoDidNotAnswerAndWhatIsKnownOfThem) {
       R"("truncated":false,"locks":[)"
       R"({"name":"x","kind":"lock","holder":null,"perhaps_held":{"node":"n1","told_by":"n2",)"
       R"("told_ms":70},"waiters":[]},)"
-      R"({"name":"y","kind":"lock","holder":null,"kept":{"for":"n4","free_in_ms":800},"waiters":[]}]})"
+      R"({"name":"y","kind":"lock","holder":null,"kept":{"for":"n4","free_in_ms":800},"waiters":[]},)"
+      R"({"name":"z","kind":"lock","holder":null,"leaving":{"node":"n3"},"waiters":[]}]})"
       "\n");
 }
 

@@ -38,6 +38,9 @@ void write_lock(wire::ReplyWriter& out, std::string_view name, Thing thing,
     begin(5, *kept);
     pairs.text("kept_for", kept->sighting.client);
     pairs.integer("free_in_ms", ms(*kept));
+  } else if (lock.leaving != nullptr) {
+    begin(4, *lock.leaving);
+    pairs.boolean("leaving", true);
   } else {
     begin(5, *lock.noted);
     pairs.text("told_by", lock.noted->sighting.client);

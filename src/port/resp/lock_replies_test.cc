@@ -34,6 +34,7 @@ const NodeSighting holder{"n1", {"L", "me", 7, Kind::holds, Fence{5}, 30ms}};
 const NodeSighting waiter{"n2", {"L", "you", 8, Kind::waits, Fence{}, 20ms}};
 const NodeSighting kept{"n2", {"L", "n4", 0, Kind::kept, Fence{}, 800ms}};
 const NodeSighting noted{"n3", {"L", "n2", 3, Kind::noted, Fence{}, 70ms}};
+const NodeSighting leaving{"n3", {"L", "", 0, Kind::leaving}};
 const SilentMember silent{"n3", 123, ProcessState::stopped};
 
 TEST(WhoReply, IsNullOnlyIfAllAnsweredAndNobodyHasIt) {
@@ -65,6 +66,16 @@ TEST(WhoReply, TellsWhatIsKeptOrNotedAsNoHolder) {
       StartsWith(R"({"name": "L", "kind": "lock", "node": "n3", "told_by": "n2", "told_ms": 70, )"
                  R"("waiting": 0, "complete": false)"));
   EXPECT_THAT(reply(write_who, {.found = {noted, holder}}), HasSubstr("\"client\": \"me\""));
+}
+
+// It has moved to a node where it was let go of; meanwhile another may have died.
+TEST(WhoReply, TellsWhoLeavesAndKeepsItAsNoHolder) {
+  EXPECT_EQ(
+      reply(write_who, {.found = {leaving}}),
+      R"({"name": "L", "kind": "lock", "node": "n3", "leaving": true, "waiting": 0, "complete": true})");
+  EXPECT_THAT(reply(write_locks, {.found = {leaving, noted}}), HasSubstr("\"leaving\": true"));
+  EXPECT_THAT(reply(write_who, {.found = {leaving, holder}}), HasSubstr("\"client\": \"me\""));
+  EXPECT_THAT(reply(write_who, {.found = {leaving, kept}}), HasSubstr("\"kept_for\": \"n4\""));
 }
 
 TEST(ListReplies, EndWithWhatIsMissing) {

@@ -54,6 +54,10 @@ void add_holder(Json& json, const Holder& holder) {
         Json().add("for", printable(holder.kept_for)).add("free_in_ms", holder.free_in.count()));
     return;
   }
+  if (holder.leaving) {
+    json.add("leaving", Json().add("node", printable(holder.node)));
+    return;
+  }
   if (!holder.told_by.empty()) {
     json.add("perhaps_held", Json()
                                  .add("node", printable(holder.node))

@@ -90,6 +90,9 @@ void explain_holder(const Situation& now) {
   if (!holder.kept_for.empty()) {
     fmt::print("'{}' is kept for {}, free in {}: clients of a node that died may still use it.\n",
                name, printable(holder.kept_for), readable(holder.free_in));
+  } else if (holder.leaving) {
+    fmt::print("'{}' is kept by {}, which leaves: nobody gets it before that node is gone.\n", name,
+               printable(holder.node));
   } else if (!holder.told_by.empty()) {
     fmt::print("'{}' is perhaps held at {}: it told {} so {} ago, and does not answer now.\n", name,
                printable(holder.node), printable(holder.told_by), readable(holder.held));
@@ -253,6 +256,12 @@ void advise(const Situation& now) {
     fmt::print("\nIt becomes free by itself, when the lock delay is over.\n");
     return;
   }
+  if (now.holder->leaving) {
+    fmt::print(
+        "\nIt becomes free by itself, when that node has left; others keep it from leaving "
+        "for a while.\n");
+    return;
+  }
   fmt::print("\nIt becomes free when its {} {}, disconnects, or lets its time to live run out.\n",
              holder, now.is_election() ? "resigns" : "unlocks it");
   if (const auto pid = process_of(*now.holder)) {
@@ -270,7 +279,7 @@ void advise(const Situation& now) {
   }
 }
 
-// True: held, or kept for the dead. Null: not known.
+// True: held, or kept for the dead or by who leaves. Null: not known.
 void add_held(Json& json, const Situation& now) {
   if (!now.nobody_has_it() && now.holder->told_by.empty()) {
     json.add("held", true);
