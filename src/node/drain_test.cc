@@ -219,6 +219,28 @@ TEST_F(DrainTest, ATimeToLiveGoesOnAtTheNextNode) {
   EXPECT_EQ(caller(0).call("LOCK a").kind, wire::Reply::Kind::integer);
 }
 
+// The heir is stopped for a while, so that the lock is on its way for longer than it has to live.
+TEST_F(DrainTest, ATimeToLiveGoesOnWhileItsLockMoves) {
+  for (const bool taken : {true, false}) {
+    TestCluster cluster(2, [](Settings& settings) { settings.lock_delay = 60s; });
+    Caller before(cluster[1].self().client_address, 3), after(cluster[0].self().client_address, 3);
+    EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+    EXPECT_EQ(before.call("LOCK a TTL 2000").kind, wire::Reply::Kind::integer);
+    const auto ticket = taken ? after.call("SESSION INHERIT").text : "guess";
+    cluster[1].run([&] { cluster[1].daemon().drain("told to"); });
+    EXPECT_THAT(before.read_text(), HasSubstr("draining"));
+    {
+      const Stopped heir(cluster[0]);
+      before.send("SESSION BEQUEATH " + cluster[0].self().name + " " + ticket);
+      std::this_thread::sleep_for(2100ms);
+    }
+    const auto began = Clock::now();
+    EXPECT_THAT(before.read_text(), StartsWith(taken ? "1" : "-REFUSED"));
+    EXPECT_THAT((taken ? after : before).read_text(), StartsWith(">[\"lost\", \"a\""));
+    EXPECT_LT(Clock::now() - began, 1500ms) << "else it had begun anew";
+  }
+}
+
 TEST_F(DrainTest, WhoHasMovedKeepsItsLocksIfItsNodeDiesInstead) {
   auto before = caller(2), after = caller(1), waiter = caller(0);
   EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");

@@ -38,7 +38,8 @@ void Daemon::repeat_wills() {
 
 void Daemon::receive_will(NodeId from, const wire::Frame& frame) {
   wire::Reader body(frame.body);
-  const auto will = table::decode_will(body);
+  auto will = table::decode_will(body);
+  if (will) will->age(cluster::Moment::now());
   const auto sender = view_.members[from.index()].id;
   const std::string refusal = !will       ? "it makes no sense"
                               : draining_ ? "this node leaves, too"

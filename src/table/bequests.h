@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/view.h"
 #include "core/fence.h"
 #include "table/desk_frames.h"
 #include "wire/buffer.h"
@@ -33,6 +34,10 @@ inline constexpr std::size_t most_bequeathed_bytes = std::size_t{256} << 10;  //
 struct Will {
   std::string ticket;  // of the session that gets them
   std::vector<Bequest> bequests;
+  cluster::Moment written{};  // when these times were left
+
+  // A time to live goes on while the will is under way.
+  void age(const cluster::Moment& now);
 
   bool operator==(const Will&) const = default;
 };

@@ -27,6 +27,28 @@ const Will will{"ticket",
 
 TEST(Will, IsReadAsItWasWritten) { EXPECT_EQ(read(bytes_of(will)), will); }
 
+TEST(Will, TellsWhenItWasWritten) {
+  auto dated = will;
+  dated.written = {"a boot", 1'000'000'000};
+  EXPECT_EQ(read(bytes_of(dated)), dated);
+}
+
+TEST(Will, OfTimesToLiveTheWayTakesSome) {
+  auto late = will;
+  late.written = {"a boot", 5'000'000'000};
+  const auto left = [&](const cluster::Moment& now) {
+    auto read = late;
+    read.age(now);
+    EXPECT_EQ(read.bequests[0].ttl, 0ms) << "it has none";
+    return read.bequests[1].ttl;
+  };
+  EXPECT_EQ(left({"a boot", 7'000'000'000}), 500ms);
+  EXPECT_EQ(left({"a boot", 70'000'000'000}), 1ms) << "it is over";
+  EXPECT_EQ(left({"another boot", 7'000'000'000}), 2500ms) << "who knows";
+  EXPECT_EQ(left({"a boot", 4'000'000'000}), 2500ms);
+  EXPECT_EQ(left({}), 2500ms);
+}
+
 TEST(Will, ThatIsCutOrTooLongIsNone) {
   const auto whole = bytes_of(will);
   for (std::size_t size = 0; size < whole.size(); ++size)

@@ -223,8 +223,9 @@ class Session {
   struct Held {
     Fence fence;
     net::Loop::Timer ttl;
-    std::uint64_t ticket = 0;  // of the wait that got it, if nobody was answered then
-    bool moving = false;       // to another node
+    std::uint64_t ticket = 0;   // of the wait that got it, if nobody was answered then
+    bool moving = false;        // to another node
+    Clock::time_point until{};  // moving: when its time to live is over, if it has one
   };
   struct SameHash {
     using is_transparent = void;

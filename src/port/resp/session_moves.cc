@@ -36,6 +36,7 @@ std::vector<table::Bequest> Session::bequeath() {
       if (!bequest) continue;
       held.moving = true;
       bequest->ttl = ttl_left(held);
+      held.until = held.ttl.at;
       host_.loop().cancel(held.ttl);
       bytes += bequest->value.size();
       bequests.push_back(std::move(*bequest));
@@ -57,7 +58,13 @@ void Session::reclaim(const std::vector<table::Bequest>& bequests) {
     if (held == kind.held.end()) continue;
     host_.locks_of(bequest.thing).reclaim(bequest.lock, owner_, bequest.fence);
     held->second.moving = false;
-    set_ttl(bequest.thing, bequest.lock, held->second, bequest.ttl);
+    // Its time to live went on meanwhile.
+    auto left = bequest.ttl;
+    if (left > left.zero())
+      left =
+          std::max(std::chrono::ceil<std::chrono::milliseconds>(held->second.until - Clock::now()),
+                   std::chrono::milliseconds(1));
+    set_ttl(bequest.thing, bequest.lock, held->second, left);
   }
 }
 

@@ -25,7 +25,7 @@ class Moving : public std::enable_shared_from_this<Moving> {
     // What it has inherited from another member that leaves it can bequeath when that one is gone.
     if (bequests.empty() && connection_.session().is_heir()) return look_again();
     if (bequests.empty()) return answer({});
-    auto will = table::Will{ticket_, bequests};
+    auto will = table::Will{ticket_, bequests, cluster::Moment::now()};
     connection_.host().bequeath(member_, std::move(will),
                                 [self = shared_from_this(), bequests = std::move(bequests)](
                                     std::string_view refusal) { self->settle(bequests, refusal); });
