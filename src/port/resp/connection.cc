@@ -82,6 +82,12 @@ bool Connection::is_owners() const {
   return credentials && (credentials->user == ::geteuid() || credentials->user == 0);
 }
 
+std::string Connection::origin() const {
+  if (const auto credentials = net::credentials_of(socket()))
+    return "user " + net::user_name(credentials->user);
+  return "address " + from_.substr(0, from_.rfind(':'));
+}
+
 Connection::~Connection() {
   *alive_ = false;
   loop().cancel(incomplete_);

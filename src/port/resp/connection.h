@@ -55,6 +55,8 @@ class Connection final : public net::Stream, public Session::Speaker {
   [[nodiscard]] Clients& clients() { return clients_; }
   [[nodiscard]] Host& host() { return clients_.host(); }
   [[nodiscard]] const std::string& from() const { return from_; }
+  // Who is behind it, as far as is known: a user of this machine, or an address.
+  [[nodiscard]] std::string origin() const;
   // The client is of the user who runs this node, or of root: by a Unix socket.
   [[nodiscard]] bool is_owners() const;
   // Where the client has reached this node, as a text. Of TCP or of a Unix socket.

@@ -42,12 +42,18 @@ void Leases::clear() {
   opened_.clear();
 }
 
-std::size_t Leases::opened_by(std::uint64_t opener) const {
+std::string Leases::objection_to(const std::string& opener) const {
+  if (leases_.size() >= most)
+    return fmt::format("this node has too many open sessions: at most {}", most);
   const auto found = opened_.find(opener);
-  return found == opened_.end() ? 0 : found->second;
+  if (leases_.size() < most - reserve || found == opened_.end() || found->second < few) return {};
+  return fmt::format(
+      "this node has {} open sessions, {} of them opened by {}: the last {} are for others",
+      leases_.size(), found->second, opener, reserve);
 }
 
-Leases::Lease& Leases::open(Session& session, std::uint64_t opener, std::chrono::milliseconds ttl) {
+Leases::Lease& Leases::open(Session& session, const std::string& opener,
+                            std::chrono::milliseconds ttl) {
   ++opened_[opener];
   auto& lease = leases_
                     .try_emplace(session.id(), Lease{.session = session,

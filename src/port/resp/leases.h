@@ -20,14 +20,15 @@ namespace turno::port {
 class Leases {
  public:
   static constexpr std::size_t most = 10'000;
-  static constexpr std::size_t most_of_one = 1'000;  // that one connection has opened
+  // The last ones are for users and addresses that have few.
+  static constexpr std::size_t reserve = 1'000, few = 100;
   static constexpr std::chrono::milliseconds longest = std::chrono::hours(24);
 
   struct Lease {
     Session& session;
-    const std::uint64_t opener;  // the connection
-    const std::string id;        // for the whole cluster: the session and its node
-    const std::string secret;    // never shown again, never logged
+    const std::string opener;  // a user of this machine, or an address
+    const std::string id;      // for the whole cluster: the session and its node
+    const std::string secret;  // never shown again, never logged
     std::chrono::milliseconds ttl;
     Clock::time_point used;  // when somebody spoke last
     net::Loop::Timer timer;
@@ -43,10 +44,10 @@ class Leases {
   Leases(const Leases&) = delete;
   Leases& operator=(const Leases&) = delete;
 
-  // REQUIRES: fewer than `most`, and than `most_of_one` by this opener.
-  Lease& open(Session& session, std::uint64_t opener, std::chrono::milliseconds ttl);
-  // How many there are that this connection has opened.
-  [[nodiscard]] std::size_t opened_by(std::uint64_t opener) const;
+  // Why it may open no more, or nothing.
+  [[nodiscard]] std::string objection_to(const std::string& opener) const;
+  // REQUIRES: there is no objection.
+  Lease& open(Session& session, const std::string& opener, std::chrono::milliseconds ttl);
   // Nothing if there is none with this secret.
   Lease* find(std::string_view id, std::string_view secret);
   [[nodiscard]] bool contains(const Session& session) const {
@@ -68,8 +69,8 @@ class Leases {
 
   Host& host_;
   const RanOut ran_out_;
-  std::unordered_map<std::uint64_t, Lease> leases_;        // by session
-  std::unordered_map<std::uint64_t, std::size_t> opened_;  // how many, by opener
+  std::unordered_map<std::uint64_t, Lease> leases_;      // by session
+  std::unordered_map<std::string, std::size_t> opened_;  // how many, by opener
 };
 
 }  // namespace turno::port

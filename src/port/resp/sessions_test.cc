@@ -1,6 +1,8 @@
 // Sessions that are no connections: opened, joined from many connections, kept and run out.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <map>
 #include <string>
@@ -40,6 +42,34 @@ class SessionsTest : public testing::Test {
     auto made = caller(0, protocol);
     EXPECT_EQ(made.ask("SESSION JOIN " + key), "OK");
     return made;
+  }
+  // From 127.0.0.`host`, which is another address than that of all others.
+  Caller caller_from(int host) {
+    auto made = caller();
+    const auto& node = cluster_[0].self().client_address;
+    sockaddr_in own{}, other{};
+    own.sin_family = other.sin_family = AF_INET;
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + static_cast<std::uint32_t>(host));
+    other.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    other.sin_port = htons(static_cast<std::uint16_t>(std::stoi(node.substr(node.rfind(':') + 1))));
+    net::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&other), sizeof other), 0);
+    made.socket() = std::move(socket);
+    return made;
+  }
+  // The last one, as JOIN wants it.
+  static std::string open_many(Caller& caller, std::size_t count) {
+    std::string requests, key;
+    for (std::size_t i = 0; i < count; ++i) requests += Caller::request("SESSION OPEN 60000");
+    caller.send_bytes(requests);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto opened = caller.read();
+      EXPECT_EQ(opened.elements.size(), 2U) << text_of(opened);
+      if (opened.elements.size() != 2) return "nothing";
+      key = opened.elements[0].text + " " + opened.elements[1].text;
+    }
+    return key;
   }
   [[nodiscard]] bool holding(std::int64_t count) {
     return eventually([&] { return cluster_[0].locks().statistics().holders == count; });
@@ -261,33 +291,29 @@ TEST_F(SessionsTest, RefusesWhatMakesNoSense) {
               AllOf(HasSubstr("\"ttl_ms\", 0"), HasSubstr("\"holds\", []")));
 }
 
+// One user or address may take many, by any number of connections, and leaves the rest to others.
 TEST_F(SessionsTest, AreLimited) {
-  std::string bytes;
-  for (std::size_t i = 0; i < Leases::most_of_one; ++i)
-    bytes += Caller::request("SESSION OPEN 5000");
-  for (std::size_t opened = 0; opened < Leases::most; opened += Leases::most_of_one) {
-    auto one = caller();
-    one.send_bytes(bytes);
-    for (std::size_t i = 0; i < Leases::most_of_one; ++i) ASSERT_EQ(one.read().elements.size(), 2U);
-    EXPECT_THAT(one.ask("SESSION OPEN 1000"), StartsWith("-ERR this"));
-  }
-  auto late = caller();
-  EXPECT_THAT(late.ask("SESSION OPEN 1000"), StartsWith("-ERR this node has too many open"));
-  EXPECT_TRUE(eventually([&] { return late.call("SESSION OPEN 1000").elements.size() == 2; }));
-}
-
-TEST_F(SessionsTest, OneConnectionLeavesRoomForTheSessionsOfOthers) {
   auto greedy = caller();
-  std::string bytes;
-  for (std::size_t i = 0; i < Leases::most_of_one; ++i)
-    bytes += Caller::request("SESSION OPEN 5000");
-  greedy.send_bytes(bytes);
-  for (std::size_t i = 0; i < Leases::most_of_one; ++i)
-    ASSERT_EQ(greedy.read().elements.size(), 2U);
-  EXPECT_THAT(greedy.ask("SESSION OPEN 1000"),
-              StartsWith("-ERR this connection has opened too many sessions: at most 1000"));
-  EXPECT_EQ(caller().call("SESSION OPEN 1000").elements.size(), 2U);
-  EXPECT_TRUE(eventually([&] { return greedy.call("SESSION OPEN 1000").elements.size() == 2; }));
+  const auto key = open_many(greedy, Leases::most - Leases::reserve);
+  const auto objection = AllOf(StartsWith("-ERR this node has 9000 open sessions, 9000 of them"),
+                               HasSubstr("by address 127.0.0.1: the last 1000 are for others"));
+  EXPECT_THAT(greedy.ask("SESSION OPEN 1000"), objection);
+  EXPECT_THAT(caller().ask("SESSION OPEN 1000"), objection) << "it is the same by another way";
+  Caller local("unix:" + cluster_[0].self().client_socket);
+  open_many(local, 1);
+  auto left = Leases::reserve - 1;
+  for (int host = 2; left > 0; ++host) {
+    auto other = caller_from(host);
+    const auto some = std::min(left, Leases::few);
+    open_many(other, some);
+    left -= some;
+    EXPECT_THAT(other.ask("SESSION OPEN 1000"), StartsWith("-ERR this node has "));
+  }
+  auto late = caller_from(99);
+  EXPECT_THAT(late.ask("SESSION OPEN 1000"),
+              "-ERR this node has too many open sessions: at most 10000");
+  EXPECT_EQ(joined(key).ask("SESSION CLOSE"), "OK");
+  open_many(late, 1);
 }
 
 // A user name and a password are what every library sends on every connection that it makes.

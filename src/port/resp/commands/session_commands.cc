@@ -25,16 +25,13 @@ void open(Connection& connection, Arguments arguments) {
   const auto ttl = session_ttl(connection, arguments[2]);
   if (!ttl) return;
   auto& clients = connection.clients();
-  if (clients.leases().size() >= Leases::most)
-    return out.error(
-        "ERR", "this node has too many open sessions: at most " + std::to_string(Leases::most));
-  if (clients.leases().opened_by(connection.id()) >= Leases::most_of_one)
-    return out.error("ERR", "this connection has opened too many sessions: at most " +
-                                std::to_string(Leases::most_of_one));
+  const auto opener = connection.origin();
+  if (const auto objection = clients.leases().objection_to(opener); !objection.empty())
+    return out.error("ERR", objection);
   auto& session = clients.make_session();
   session.set_origin(connection.from());
   session.set_name(connection.session().name());
-  const auto& lease = clients.leases().open(session, connection.id(), *ttl);
+  const auto& lease = clients.leases().open(session, opener, *ttl);
   out.array(2);
   out.bulk(lease.id);
   out.bulk(lease.secret);
