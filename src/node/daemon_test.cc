@@ -139,6 +139,28 @@ TEST(Daemon, HoldersAndWaitersLiveThroughViews) {
   EXPECT_TRUE(release(cluster[1], "a", waiter));
 }
 
+TEST(Daemon, AWaitGoesOnWhileTheHolderOrTheHomeIsStopped) {
+  TestCluster cluster(2);
+  Asker holder, behind, waiter;
+  const auto elsewhere = cluster.lock_at_home(1);
+  const auto here = cluster.lock_at_home(0);
+  ASSERT_TRUE(acquire(cluster[1], here, holder));
+  {
+    const Stopped stopped(cluster[1]);
+    EXPECT_FALSE(cluster[0].locks().acquire(here, behind));
+    EXPECT_FALSE(cluster[0].locks().acquire(elsewhere, waiter));
+    std::this_thread::sleep_for(300ms);
+    EXPECT_FALSE(behind.is_settled());
+    EXPECT_FALSE(waiter.is_settled());
+  }
+  EXPECT_TRUE(eventually([&] { return waiter.is_settled(); })) << "it was free";
+  EXPECT_FALSE(behind.is_settled());
+  EXPECT_TRUE(release(cluster[1], here, holder));
+  EXPECT_TRUE(eventually([&] { return behind.is_settled(); }));
+  EXPECT_TRUE(release(cluster[0], here, behind));
+  EXPECT_TRUE(release(cluster[0], elsewhere, waiter));
+}
+
 TEST(Daemon, WhatACrashedNodeHeldIsFreeAfterTheLockDelay) {
   TestCluster cluster(3, [](Settings& settings) { settings.lock_delay = 300ms; });
   Asker dead, waiter;

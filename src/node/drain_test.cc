@@ -259,6 +259,45 @@ TEST_F(DrainTest, WhoHasMovedKeepsItsLocksIfItsNodeDiesInstead) {
   EXPECT_EQ(waiter.read().kind, wire::Reply::Kind::integer);
 }
 
+TEST_F(DrainTest, WhoSpeaksForAnOpenedSessionIsToldToStop) {
+  auto holder = caller(2), waiter = caller(0);
+  const auto opened = holder.call("SESSION OPEN 60000");
+  EXPECT_EQ(
+      holder.ask("SESSION JOIN " + opened.elements.at(0).text + " " + opened.elements.at(1).text),
+      "OK");
+  const auto fence = holder.lock("a");
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(holder.read_text(), draining(2));
+  EXPECT_THAT(holder.read_text(), StartsWith(">[\"lost\", \"a\""));
+  EXPECT_TRUE(waiter.is_silent(100ms));
+  EXPECT_EQ(holder.ask("UNLOCK a"), "1");
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_TRUE(is_gone());
+}
+
+// They do not move, not even with a client that does.
+TEST_F(DrainTest, WhoHasPermitsOrIsInARoomOrHasResourcesIsToldToStop) {
+  const std::pair<const char*, const char*> all[] = {
+      {"PERMIT s OF 1", "RELEASE s"}, {"ENTER r red", "LEAVE r"}, {"RESERVE gpu:1/1", "RETURN"}};
+  auto holder = caller(2);
+  EXPECT_EQ(holder.ask("CLIENT CAPA MOVE"), "OK");
+  std::vector<Caller> waiters;
+  for (const auto& [take, _] : all) {
+    EXPECT_THAT(holder.ask(take), Not(StartsWith("-"))) << take;
+    waiters.push_back(caller(0));
+    waiters.back().send(std::string_view(take) == "ENTER r red" ? "ENTER r blue" : take);
+  }
+  drain(2);
+  EXPECT_EQ(holder.read_text(), draining(2));
+  for (std::size_t i = 0; i < waiters.size(); ++i)
+    EXPECT_THAT(holder.read_text(), StartsWith(">[\"lost\""));
+  for (auto& waiter : waiters) EXPECT_TRUE(waiter.is_silent(100ms)) << "it has not stopped yet";
+  for (const auto& [_, give_back] : all) EXPECT_EQ(holder.ask(give_back), "1") << give_back;
+  for (auto& waiter : waiters) EXPECT_THAT(waiter.read_text(), Not(StartsWith("-")));
+  EXPECT_TRUE(is_gone());
+}
+
 class DrainInTimeTest : public DrainTest {
  protected:
   static constexpr auto delay = 400ms;
@@ -275,6 +314,41 @@ TEST_F(DrainInTimeTest, WhoCannotBeToldIsCutOffAndHasTheLockDelay) {
   EXPECT_LT(Clock::now() - began, delay);
   EXPECT_GT(waiter.read().integer, fence);
   EXPECT_GE(Clock::now() - began, delay);
+}
+
+TEST_F(DrainInTimeTest, ASessionForWhichNobodySpeaksHasTheLockDelay) {
+  auto opener = caller(2, 2), waiter = caller(0);
+  const auto opened = opener.call("SESSION OPEN 60000");
+  const auto key = opened.elements.at(0).text + " " + opened.elements.at(1).text;
+  EXPECT_EQ(opener.ask("SESSION JOIN " + key), "OK");
+  const auto fence = opener.lock("a");
+  opener.hang_up();
+  waiter.send("LOCK a");
+  EXPECT_TRUE(waiter.is_silent());
+  const auto began = Clock::now();
+  drain(2);
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_GE(Clock::now() - began, delay);
+  EXPECT_TRUE(is_gone());
+  EXPECT_THAT(caller(0).ask("SESSION JOIN " + key), StartsWith("-NOSESSION the node of this"));
+}
+
+// The one that leaves does not give it to others before the clients of its heir had time to stop.
+TEST_F(DrainInTimeTest, WhoHasMovedHasTheLockDelayIfItsNewNodeDies) {
+  auto before = caller(2), after = caller(1), waiter = caller(0);
+  EXPECT_EQ(before.ask("CLIENT CAPA MOVE"), "OK");
+  const auto fence = before.lock("a");
+  auto stays = caller(2);
+  stays.lock("b");
+  waiter.send("LOCK a");
+  drain(2);
+  EXPECT_EQ(before.read_text(), draining(2));
+  const auto ticket = after.call("SESSION INHERIT").text;
+  EXPECT_EQ(before.ask("SESSION BEQUEATH " + cluster_[1].self().name + " " + ticket), "1");
+  const auto crash = Clock::now();
+  cluster_.crash(1);
+  EXPECT_GT(waiter.read().integer, fence);
+  EXPECT_GE(Clock::now() - crash, delay);
 }
 
 TEST_F(DrainInTimeTest, WhoWasToldAndDoesNotAnswerIsCutOffInTime) {

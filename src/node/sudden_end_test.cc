@@ -63,6 +63,35 @@ TEST_F(SuddenEndTest, GivesNothingAwayWhileTheNodeDies) {
   expect_that_all_wait_for_the_delay(ended);
 }
 
+TEST_F(SuddenEndTest, WhoHoldsAtAnotherNodeKeepsEverything) {
+  Caller holder(cluster_[0].self().client_address), waiter(cluster_[0].self().client_address);
+  for (const auto* request :
+       {"LOCK a", "PERMIT s OF 1", "CAMPAIGN e me", "ENTER r red", "RESERVE gpu:1/1"})
+    EXPECT_THAT(holder.ask(request), testing::Not(StartsWith("-"))) << request;
+  waiter.send("LOCK a");
+  cluster_.crash(1);
+  EXPECT_TRUE(eventually([&] { return cluster_[0].members() == 1; }));
+  EXPECT_TRUE(waiter.is_silent(2 * delay)) << "not even when the delay is over";
+  for (const auto* request : {"UNLOCK a", "RELEASE s", "RESIGN e", "LEAVE r", "RETURN"})
+    EXPECT_EQ(holder.ask(request), "1") << request;
+  EXPECT_THAT(waiter.read_text(), testing::Not(StartsWith("-")));
+}
+
+// Nobody speaks for it at that moment.
+TEST_F(SuddenEndTest, AnOpenedSessionEndsWithItsNode) {
+  const auto opened = holder_.call("SESSION OPEN 60000");
+  const auto key = opened.elements.at(0).text + " " + opened.elements.at(1).text;
+  EXPECT_EQ(holder_.ask("SESSION JOIN " + key), "OK");
+  hold_and_wait();
+  EXPECT_EQ(holder_.ask("RESET"), "RESET");
+  for (auto& waiter : waiters_) EXPECT_TRUE(waiter->is_silent()) << "the session lives on";
+  const auto ended = Clock::now();
+  cluster_.crash(1);
+  expect_that_all_wait_for_the_delay(ended);
+  EXPECT_THAT(Caller(cluster_[0].self().client_address).ask("SESSION JOIN " + key),
+              StartsWith("-NOSESSION the node of this session has gone"));
+}
+
 TEST_F(SuddenEndTest, NobodyWaitsIfNobodyHolds) {
   const auto epoch = cluster_[0].epoch();
   cluster_.stop(1);
