@@ -63,8 +63,9 @@ class Client final : public Service {
     // So long nodes are looked for, if the request has no timeout of its own.
     std::chrono::milliseconds connect_timeout{5000};
     // A node that lives answers much sooner. One that says nothing for so long is taken for
-    // stopped; a request with a timeout looks for another node sooner. And a request whose time is
-    // over waits so long for the node to confirm that nothing is left behind.
+    // stopped; a request with a timeout looks for another node sooner. And a request that was
+    // cancelled waits so long for the node to confirm that nothing is left behind; one whose time
+    // is over waits at most half a second for that, and for the name of the holder.
     std::chrono::milliseconds answer_timeout{2000};
     bool learn_members = true;  // false: only the given addresses are used
 
@@ -107,6 +108,12 @@ class Client final : public Service {
   // wants.
   [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name,
                                                                std::string_view kind = {});
+  // The same, but finding a node and its answer take at most so long.
+  [[nodiscard]] tl::expected<std::optional<Holder>, Error> who(std::string_view name,
+                                                               std::string_view kind,
+                                                               std::chrono::milliseconds longest);
+  // Where nodes are known, the one that is used first.
+  [[nodiscard]] std::vector<std::string> addresses() const;
 
   using Service::acquire;
   [[nodiscard]] tl::expected<Lock, Error> open(std::string_view name) override;

@@ -67,6 +67,10 @@ struct Held {
   std::stop_source stop = {};
 };
 
+// So long after its deadline a request goes on at most: the node confirms that nothing is left
+// behind, and says who holds it.
+inline constexpr std::chrono::milliseconds longest_excess{500};
+
 // One call of acquire().
 struct Attempt {
   enum class State : std::uint8_t {

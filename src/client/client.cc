@@ -12,6 +12,12 @@ namespace {
 
 Service::Lock opened(client::Named* lock) { return lock; }
 
+client::Connection::Arguments who_question(std::string_view name, std::string_view kind) {
+  client::Connection::Arguments question{"WHO", name};
+  if (!kind.empty()) question.push_back(kind);
+  return question;
+}
+
 }  // namespace
 
 tl::expected<std::unique_ptr<Client>, Error> Client::connect(
@@ -40,12 +46,19 @@ Client::Identity Client::identity() const { return session_->identity(); }
 
 tl::expected<std::optional<Holder>, Error> Client::who(std::string_view name,
                                                        std::string_view kind) {
-  client::Connection::Arguments question{"WHO", name};
-  if (!kind.empty()) question.push_back(kind);
-  const auto reply = session_->call(question);
+  const auto reply = session_->call(who_question(name, kind));
   if (!reply) return tl::unexpected(reply.error());
   return client::holder_from(*reply);
 }
+
+tl::expected<std::optional<Holder>, Error> Client::who(std::string_view name, std::string_view kind,
+                                                       std::chrono::milliseconds longest) {
+  const auto reply = session_->call(who_question(name, kind), longest);
+  if (!reply) return tl::unexpected(reply.error());
+  return client::holder_from(*reply);
+}
+
+std::vector<std::string> Client::addresses() const { return session_->addresses(); }
 
 tl::expected<Service::Lock, Error> Client::open(std::string_view name) {
   return session_->open(name, client::Thing::lock).map(opened);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <mutex>
 #include <string>
@@ -20,6 +21,7 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Code = Error::Code;
+using Clock = std::chrono::steady_clock;
 
 // The client is connected with the first node, and has learned that there is the second.
 class Failover : public ::testing::Test {
@@ -104,6 +106,34 @@ TEST_F(Failover, AWaitThatMovesKeepsItsDeadline) {
   const auto error = soon(waiting).error();
   EXPECT_EQ(error.code, Code::timeout);
   EXPECT_TRUE(error.perhaps_taken) << "the first node may have granted it in its last moment";
+}
+
+// The second node is stopped: it lets others connect, and says nothing.
+TEST_F(Failover, AWaitThatIsOverDoesNotLastForTheNameOfTheHolder) {
+  connect({.connect_timeout = milliseconds(15'000), .answer_timeout = milliseconds(500)});
+  auto waiting = acquire("gate", {.timeout = milliseconds(50)});
+  EXPECT_THAT(first.next(), HasSubstr("LOCK gate ASYNC TIMEOUT"));
+  const auto began = Clock::now();
+  first.say(":1\r\n" + timed_out("gate", 1));
+  first.hang_up();
+  first.listener().stop();
+  EXPECT_EQ(soon(waiting).error().code, Code::timeout);
+  EXPECT_LT(Clock::now() - began, milliseconds(7000));
+}
+
+TEST_F(Failover, AQuestionLastsNoLongerThanItMay) {
+  connect({.connect_timeout = milliseconds(15'000), .answer_timeout = milliseconds(15'000)});
+  const auto began = Clock::now();
+  EXPECT_FALSE(client->who("gate", "lock", milliseconds(50)));  // the first says nothing
+  first.hang_up();
+  first.listener().stop();
+  EXPECT_FALSE(client->who("gate", "lock", milliseconds(50)));  // nor does the second
+  EXPECT_LT(Clock::now() - began, milliseconds(7000));
+}
+
+TEST_F(Failover, KnowsAllNodesAndFirstTheOneThatItUses) {
+  connect();
+  EXPECT_EQ(client->addresses(), (std::vector{first.address(), second.address()}));
 }
 
 TEST_F(Failover, AWaitMovesWhenItsNodeIsSilentAndTheConnectionIsGivenUp) {

@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t longest_name = wire::RequestParser::max_argument;
 // Longer is for ever: a node counts no further.
 constexpr auto longest_timeout = std::chrono::hours(24 * 365);
-// A wait that is over does not last longer for the name of the holder.
-constexpr auto longest_look = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -132,14 +130,17 @@ tl::expected<Client::Session::Held*, Error> Client::Session::acquire(Named& lock
   guard.unlock();
   if (result && options_.held_by) options_.held_by(channel->connection->descriptor());
   if (!result && result.error().code == Error::Code::timeout && !result.error().perhaps_taken &&
-      !attempt->tries_once())
-    result.error().message += holder_of(name, thing);
+      attempt->deadline && !attempt->tries_once())
+    result.error().message += holder_of(name, thing, *attempt->deadline + client::longest_excess);
   return result;
 }
 
-std::string Client::Session::holder_of(const std::string& name, client::Thing thing) {
+std::string Client::Session::holder_of(const std::string& name, client::Thing thing,
+                                       Clock::time_point limit) {
+  const auto left = std::chrono::floor<std::chrono::milliseconds>(limit - Clock::now());
+  if (left <= left.zero()) return {};
   const auto reply =
-      call({"WHO", name, client::name(thing)}, std::min(options_.answer_timeout, longest_look));
+      call({"WHO", name, client::name(thing)}, std::min(options_.answer_timeout, left));
   if (!reply) return {};
   const auto holder = client::holder_from(*reply);
   if (!holder && holder.error().code == Error::Code::unavailable)
@@ -237,12 +238,24 @@ tl::expected<void, Error> Client::Session::renew(Held& held, std::chrono::millis
   return tl::unexpected(Error{Error::Code::lost, quoted + " was lost: it was renewed too late"});
 }
 
+std::vector<std::string> Client::Session::addresses() {
+  const Guard guard(mutex_);
+  std::vector<std::string> all;
+  if (current_) all.push_back(current_->address.text());
+  for (const auto& known : addresses_.in_order())
+    if (!current_ || known.address != current_->address) all.push_back(known.address.text());
+  return all;
+}
+
 tl::expected<wire::Reply, Error> Client::Session::call(
-    const client::Connection::Arguments& arguments, std::chrono::milliseconds timeout) {
+    const client::Connection::Arguments& arguments,
+    std::optional<std::chrono::milliseconds> longest) {
+  const auto began = Clock::now();
   ChannelPointer channel;
   {
     Guard guard(mutex_);
-    if (auto reached = reach(guard, Clock::now() + options_.connect_timeout, {}, false); !reached)
+    if (auto reached = reach(guard, began + longest.value_or(options_.connect_timeout), {}, false);
+        !reached)
       return tl::unexpected(std::move(reached.error()));
     channel = current_;
     if (channel) ++channel->slow_questions;
@@ -250,6 +263,11 @@ tl::expected<wire::Reply, Error> Client::Session::call(
   if (!channel)
     return tl::unexpected(
         Error{Error::Code::disconnected, "the connection has just broken; try again"});
+  auto timeout = options_.answer_timeout;
+  if (longest)
+    timeout =
+        std::max(std::chrono::ceil<std::chrono::milliseconds>(began + *longest - Clock::now()),
+                 std::chrono::milliseconds(1));
   auto reply = channel->connection->call(arguments, timeout);
   const Guard guard(mutex_);
   --channel->slow_questions;

@@ -23,6 +23,7 @@
 // reaching.cc which node is asked; moving.cc what is done when a node leaves.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,12 +65,11 @@ class Client::Session {
                                               const std::stop_token& stop);
   [[nodiscard]] const Client::Options& options() const { return options_; }
   tl::expected<void, Error> renew(Held& held, std::chrono::milliseconds ttl);
-  // Asks a node anything that it can answer by itself or with the others' help, soon.
+  // Asks a node anything that it can answer by itself or with the others' help, soon. To find one
+  // and to hear it takes at most `longest`, or as long as the options say.
   tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments,
-                                        std::chrono::milliseconds timeout);
-  tl::expected<wire::Reply, Error> call(const client::Connection::Arguments& arguments) {
-    return call(arguments, options_.answer_timeout);
-  }
+                                        std::optional<std::chrono::milliseconds> longest = {});
+  [[nodiscard]] std::vector<std::string> addresses();
 
  private:
   using Attempt = client::Attempt;
@@ -155,7 +155,7 @@ class Client::Session {
   bool find_nodes();
   void sweep();
   void run_mover();
-  std::string holder_of(const std::string& name, client::Thing thing);
+  std::string holder_of(const std::string& name, client::Thing thing, Clock::time_point limit);
   bool on_ticket(const PlacePointer& place, Reply* reply);
   bool on_cancelled(const PlacePointer& place, Reply* reply);
   bool on_push(Channel& channel, Reply& push);
@@ -165,6 +165,7 @@ class Client::Session {
   void on_closed(Channel& channel, const std::string& reason);
 
   [[nodiscard]] std::chrono::milliseconds patience_of(const Attempt& attempt) const;
+  [[nodiscard]] std::chrono::milliseconds longest_try() const;
   void say(const std::string& text) const;
 
   const Client::Options options_;

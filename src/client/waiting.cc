@@ -30,6 +30,9 @@ milliseconds Client::Session::patience_of(const Attempt& attempt) const {
   return std::min(options_.answer_timeout, std::max(share, least_patience));
 }
 
+// The home of what is tried may be stopped: then its node says so after a second.
+milliseconds Client::Session::longest_try() const { return options_.answer_timeout * 3 / 4; }
+
 tl::expected<Client::Session::Held*, Error> Client::Session::wait(Guard& guard,
                                                                   const AttemptPointer& attempt,
                                                                   const std::stop_token& stop) {
@@ -46,8 +49,9 @@ tl::expected<Client::Session::Held*, Error> Client::Session::wait(Guard& guard,
     return tl::unexpected(Error{code, text + more, attempt->perhaps_taken});
   };
   // The node ends a wait in time. If it does not, it is not well.
-  const auto grace =
-      attempt->tries_once() ? options_.answer_timeout : patience_of(*attempt) * 3 / 2;
+  const auto grace = attempt->tries_once()
+                         ? longest_try()
+                         : std::min(patience_of(*attempt) * 3 / 2, client::longest_excess);
   std::optional<Clock::time_point> limit;
   if (attempt->deadline) limit = *attempt->deadline + grace;
   while (attempt->state != State::done) {
@@ -98,7 +102,7 @@ std::optional<Error> Client::Session::find_place(Guard& guard, const AttemptPoin
   const bool moved = attempt->moves > 0;
   auto limit = Clock::now() + options_.connect_timeout;
   if (attempt->tries_once()) {
-    limit = *attempt->deadline + options_.answer_timeout;
+    limit = *attempt->deadline + longest_try();
   } else if (attempt->deadline) {
     limit = *attempt->deadline;
   }

@@ -77,16 +77,48 @@ struct Acquisition {
 
 // So long nothing is said about a wait.
 constexpr milliseconds moment{1000};
+// A try that is over lasts so much longer for the name of the holder.
+constexpr milliseconds longest_look{500};
+
+// Where nodes are: what was given, and all that the client knows as soon as there is one.
+class KnownNodes {
+ public:
+  explicit KnownNodes(std::vector<std::string> given) : given_(std::move(given)) {}
+  // REQUIRES: it lives longer than this.
+  void ask(const Client& client) {
+    const std::scoped_lock lock(mutex_);
+    client_ = &client;
+  }
+  [[nodiscard]] const std::vector<std::string>& given() const { return given_; }
+  [[nodiscard]] std::vector<std::string> addresses() {
+    const std::scoped_lock lock(mutex_);
+    return client_ == nullptr ? given_ : client_->addresses();
+  }
+
+ private:
+  const std::vector<std::string> given_;
+  std::mutex mutex_;
+  const Client* client_ = nullptr;
+};
 
 std::string own_name(std::string_view word) {
   return "turno-" + std::string(word) + "/" + std::to_string(::getpid());
 }
 
-// Who holds the lock and how many wait before this process, as far as a node tells it.
+// Who holds the lock and how many wait before this process, as far as a node tells it. Nothing if
+// there is no time left to ask.
 std::string state_of(const std::string& name, std::string_view kind, const std::string& own,
-                     const std::vector<std::string>& addresses) {
+                     const std::vector<std::string>& addresses,
+                     std::optional<std::chrono::steady_clock::time_point> limit) {
+  constexpr milliseconds usual{1500}, least{20};
   for (const auto& address : addresses) {
-    auto query = NodeQuery::open(address, milliseconds(1500));
+    auto patience = usual;
+    // It is asked three things, one after another.
+    if (limit)
+      patience = std::min(
+          usual, std::chrono::floor<milliseconds>(*limit - std::chrono::steady_clock::now()) / 3);
+    if (patience < least) return {};
+    auto query = NodeQuery::open(address, patience);
     const auto who = query ? query->who(name, kind) : tl::unexpected(query.error());
     const auto waiters = who ? query->waiters(name, kind) : tl::unexpected(who.error());
     if (!waiters) continue;
@@ -110,23 +142,28 @@ std::string state_of(const std::string& name, std::string_view kind, const std::
 // Says once who is in the way, if the wait lasts longer than a moment and somebody looks on.
 class Patience {
  public:
-  Patience(const HoldOptions& options, const std::vector<std::string>& addresses,
+  Patience(const HoldOptions& options, const Request& request, KnownNodes& nodes,
            const Voice& voice) {
+    const auto is_try = request.timeout == milliseconds(0);
+    if (request.timeout)
+      limit_ = std::chrono::steady_clock::now() + (is_try ? 2 * moment : *request.timeout);
     if (!options.verbose && (options.quiet || ::isatty(STDERR_FILENO) == 0)) return;
     thread_ = std::jthread([this, thing = options.thing(), name = options.name,
-                            kind = options.kind_name(), own = own_name(options.word()), addresses,
+                            kind = options.kind_name(), own = own_name(options.word()), &nodes,
                             voice](std::stop_token stop) {
       std::unique_lock lock(mutex_);
       if (wake_.wait_for(lock, stop, moment, [&] { return stop.stop_requested(); })) return;
       lock.unlock();
-      const auto state = state_of(name, kind, own, addresses);
-      if (!stop.stop_requested()) voice.error("waiting for " + thing + ": " + state);
+      const auto state = state_of(name, kind, own, nodes.addresses(), limit_);
+      if (!stop.stop_requested() && !state.empty())
+        voice.error("waiting for " + thing + ": " + state);
     });
   }
   // Does not wait for the answer of a node.
   void end() { thread_.request_stop(); }
 
  private:
+  std::optional<std::chrono::steady_clock::time_point> limit_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;
@@ -156,15 +193,16 @@ tl::expected<Grant, Error> acquire_at(Client& client, const HoldOptions& options
 }
 
 // The time to find a node is part of the time to wait.
-Acquisition acquire(const std::vector<std::string>& addresses, const HoldOptions& options,
-                    Request request, Client::Options client_options, const std::stop_token& stop) {
+Acquisition acquire(KnownNodes& nodes, const HoldOptions& options, Request request,
+                    Client::Options client_options, const std::stop_token& stop) {
   const auto began = std::chrono::steady_clock::now();
   client_options.name = own_name(options.word());
   if (request.timeout)
     client_options.connect_timeout =
         request.timeout->count() == 0 ? client_options.answer_timeout : *request.timeout;
-  auto client = Client::connect(addresses, client_options);
+  auto client = Client::connect(nodes.given(), client_options);
   if (!client) return {nullptr, tl::unexpected(std::move(client.error()))};
+  nodes.ask(**client);
   const auto asked = request.timeout;
   if (request.timeout > milliseconds(0)) {
     const auto gone = std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - began);
@@ -175,7 +213,7 @@ Acquisition acquire(const std::vector<std::string>& addresses, const HoldOptions
   if (!grant && grant.error().code == Error::Code::timeout && asked > milliseconds(0))
     replace(grant.error().message, within(*request.timeout), within(*asked));
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
-    const auto holder = (*client)->who(options.name, options.kind_name());
+    const auto holder = (*client)->who(options.name, options.kind_name(), longest_look);
     if (holder && *holder)
       grant.error().message =
           options.thing() + (options.many() ? ": " : " is ") + client::describe(**holder);
@@ -451,7 +489,8 @@ int run_while_holding(HoldOptions options, const std::vector<std::string>& comma
   const auto began = std::chrono::steady_clock::now();
   // The lock delay is known when a node is; until then nothing runs that would have to be stopped.
   Connections connections;
-  Patience patience(options, *addresses, voice);
+  KnownNodes nodes(*addresses);
+  Patience patience(options, request, nodes, voice);
   std::jthread worker([&](const std::stop_token& stop) {
     Client::Options hooks;
     hooks.notice = [&](const std::string& text) { voice.note(text); };
@@ -459,7 +498,7 @@ int run_while_holding(HoldOptions options, const std::vector<std::string>& comma
       return node_addresses(options.nodes, options.directory).value_or(std::vector<std::string>());
     };
     hooks.held_by = [&](int descriptor) { connections.held_by(descriptor); };
-    got = acquire(*addresses, options, request, hooks, stop);
+    got = acquire(nodes, options, request, hooks, stop);
     done.notify();
   });
   if (const auto signal = signal_before(done, signals)) {
