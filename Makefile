@@ -104,6 +104,10 @@ torture: build release-turno-torture ## Torture a real cluster for ten seconds w
 	@$(TORTURE) --deadlock abort
 	@$(TORTURE) --deadlock ordered
 	@$(TORTURE) --turno $(TURNO) --lock-delay 2000 --all-kinds
+	@build/release/torture/turno-torture --binary $(TURNO) --stopped 20
+
+held: build release-turno-torture ## Hold 40,000 and 60,000 locks while nodes leave, die and are stopped (an hour)
+	@scripts/held
 
 fuzz: bootstrap ## Fuzz the decoders for a minute each (clang, libFuzzer)
 	@scripts/fuzz
@@ -120,4 +124,4 @@ lint: bootstrap ## clang-format and clang-tidy, warnings are errors
 clean: ## Remove the build directory
 	@rm -rf build
 
-.PHONY: help bootstrap build page web web-test lab lab-program mpi mpi-test build-times run compare test sanitize check-deep bench torture fuzz format lint clean
+.PHONY: help bootstrap build page web web-test lab lab-program mpi mpi-test build-times run compare test sanitize check-deep bench torture held fuzz format lint clean

@@ -32,6 +32,10 @@ class Cluster {
 
   [[nodiscard]] bool full() const { return board_.nodes == Board::most_nodes; }
   [[nodiscard]] std::vector<std::uint32_t> living() const;  // that clients may use
+  // Of its process; 0: it was not started, or has ended.
+  [[nodiscard]] pid_t pid(std::uint32_t node) const {
+    return node < nodes_.size() && !nodes_[node].process.ended ? nodes_[node].process.pid : 0;
+  }
   [[nodiscard]] std::string socket(std::uint32_t node) const { return board_.sockets[node]; }
   void kill(std::uint32_t node);
   void tell_to_leave(std::uint32_t node);

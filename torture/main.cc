@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 
 #include "canaries.h"
@@ -15,6 +16,7 @@
 #include "plays.h"
 #include "records.h"
 #include "run.h"
+#include "stopped/stopped.h"
 #include "tangles.h"
 
 namespace turno::torture {
@@ -45,8 +47,13 @@ int tell(const Report& report, const Options& options) {
   return report.complaints.empty() ? 0 : 1;
 }
 
-int run_once(const Options& options, const Held& held) {
-  return tell(held.locks > 0 ? hold_many(options, held) : torture(options), options);
+// With --held. If the nodes do without a rule, that must be noticed.
+int hold_once(const Options& options, const Held& held) {
+  const auto report = hold_many(options, held);
+  if (options.node.without.empty()) return tell(report, options);
+  fmt::print("without {}: {} complaints; {}\n", options.node.without, report.complaints.size(),
+             report.summary);
+  return report.complaints.empty() ? 1 : 0;
 }
 
 int play(const std::string& name, Options options) {
@@ -121,6 +128,7 @@ int run(int argc, char** argv) {
   Held held{.locks = 0};
   bool held_kill = false;
   Tangles tangles;
+  double stopped_seconds = 0;
   CLI::App app("A real cluster under faults, judged by its clients' records", "turno-torture");
   app.add_option("--binary", options.node.binary,
                  "The turno program; torture-node if there is a canary")
@@ -153,6 +161,12 @@ int run(int argc, char** argv) {
                  "Instead: so many locks are held through a node while another one leaves");
   app.add_flag("--held-kill", held_kill, "With --held: it does not leave, but is killed");
   app.add_option("--held-stop", held_stop_ms, "With --held: the holders' node stops so long, ms");
+  app.add_option("--without", options.node.without,
+                 "With --held: the nodes do without this rule, which must be noticed; needs "
+                 "torture-node");
+  app.add_option("--stopped", stopped_seconds,
+                 "Instead: a member is stopped so long while the others work, and their memory is "
+                 "judged");
   app.add_option("--turno", commands.turno,
                  "Instead: commands run under the `turno lock` of this program");
   app.add_flag("--rolling", commands.rolling,
@@ -193,6 +207,12 @@ int run(int argc, char** argv) {
     if (status == 0) std::filesystem::remove_all(options.node.directory);
     return status;
   }
+  if (stopped_seconds > 0) {
+    const auto status = tell(
+        stop_one(options, std::chrono::milliseconds(std::llround(stopped_seconds * 1e3))), options);
+    if (status == 0) std::filesystem::remove_all(options.node.directory);
+    return status;
+  }
   if (!commands.turno.empty()) {
     if (commands.all_kinds) commands.locks = 5;
     commands.self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -202,7 +222,9 @@ int run(int argc, char** argv) {
   }
   if (held_kill) held.change = Held::Change::kill;
   held.stop = std::chrono::milliseconds(held_stop_ms);
-  const auto status = directed.empty() ? run_once(options, held) : play(directed, options);
+  const auto status = !directed.empty() ? play(directed, options)
+                      : held.locks > 0  ? hold_once(options, held)
+                                        : tell(torture(options), options);
   if (status == 0) std::filesystem::remove_all(options.node.directory);
   return status;
 }
