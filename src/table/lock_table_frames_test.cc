@@ -102,6 +102,42 @@ TEST_F(FramesTest, NothingIsGrantedBeforeAllHaveReported) {
   EXPECT_EQ(asker.times_settled(), 1);
 }
 
+// The other member is the home, and does not answer: what nobody waits for any more takes no place,
+// and its answer is harmless when it comes.
+TEST_F(FramesTest, ANameThatWasGivenUpIsForgottenThoughItsHomeIsSilent) {
+  const auto lock = lock_of(other);
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  Asker asker;
+  EXPECT_FALSE(table_.acquire(lock, asker));
+  EXPECT_TRUE(table_.withdraw(lock, asker));
+  EXPECT_EQ(table_.size(), 0U);
+  EXPECT_TRUE(hear(NoteKind::opened, global_instance(other, 1), opened_of(lock, nobody, 0)));
+  EXPECT_EQ(table_.size(), 1U) << "it takes part in what was born for it";
+  EXPECT_TRUE(hear(NoteKind::retire, global_instance(other, 1), ""));
+  EXPECT_EQ(table_.size(), 0U);
+}
+
+// Not all have reported, and may not for long: nobody can be served, and nothing is kept for those
+// who have given up.
+TEST_F(FramesTest, WhoGivesUpBeforeAllHaveReportedLeavesNothing) {
+  const auto lock = lock_of(self);
+  Asker asker;
+  EXPECT_FALSE(table_.acquire(lock, asker));
+  EXPECT_EQ(table_.size(), 1U);
+  EXPECT_TRUE(table_.withdraw(lock, asker));
+  EXPECT_EQ(table_.size(), 0U);
+  EXPECT_TRUE(hear(NoteKind::open, 0, open_of(lock)));
+  EXPECT_TRUE(hear(NoteKind::probe, 0, body_of(lock)));
+  EXPECT_EQ(table_.size(), 1U);
+  EXPECT_TRUE(hear(NoteKind::forgo, 0, body_of(lock)));
+  EXPECT_EQ(table_.size(), 0U);
+  EXPECT_TRUE(hear(NoteKind::report, 0, report_of(lock, other, 16)));
+  EXPECT_TRUE(hear(NoteKind::reported, 0, ""));
+  Asker late;
+  EXPECT_FALSE(table_.acquire(lock, late)) << "the other member has it";
+  EXPECT_TRUE(table_.withdraw(lock, late));
+}
+
 // Fences go on where the other member's had come to; and before their count ends, a new epoch is
 // asked for. Also if the lock is always free.
 TEST_F(FramesTest, AWornLockIsNoticed) {
