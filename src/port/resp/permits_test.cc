@@ -17,14 +17,19 @@ namespace {
 
 using namespace std::chrono_literals;
 using net::eventually;
+using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 class PermitsTest : public testing::Test {
  protected:
-  explicit PermitsTest(std::size_t nodes = 3) : cluster_(nodes) {}
+  explicit PermitsTest(
+      std::size_t nodes = 3, node::TestCluster::Change change = [](node::Settings&) {})
+      : cluster_(nodes, std::move(change)) {}
 
   [[nodiscard]] Caller caller(std::size_t node = 0, int protocol = 2) {
     return Caller(cluster_[node].self().client_address, protocol);
@@ -166,6 +171,16 @@ TEST_F(PermitsTest, WhoTellsOfAllWhoHoldSome) {
                              HasSubstr(R"("permits": [0, 1])"), HasSubstr(R"("permits": [2])")));
 }
 
+// What is said of them between nodes is long.
+TEST_F(PermitsTest, MayBeManyOfOneMember) {
+  auto one = caller(0), two = caller(1);
+  EXPECT_EQ(grant_in(one.call("PERMIT gpu OF 1000 COUNT 990")).permits.size(), 990U);
+  EXPECT_THAT(grant_in(two.call("PERMIT gpu COUNT 2")).permits, ElementsAre(990, 991));
+  cluster_.crash(2);
+  EXPECT_EQ(grant_in(two.call("PERMIT gpu COUNT 8")).permits.size(), 8U);
+  EXPECT_EQ(cluster_[1].daemon().semaphores().statistics().spoilt, 0);
+}
+
 // A lock of the same name is another thing.
 TEST_F(PermitsTest, HaveNamesOfTheirOwn) {
   auto one = caller(0);
@@ -191,17 +206,47 @@ TEST_F(PermitsTest, AreForgottenWhenNobodyUsesThem) {
   grant_in(one.call("PERMIT gpu OF 5"));
 }
 
-// What a member that crashed may have had is kept for its clients until the delay is over; what the
-// living have they keep.
+// A delay that does not pass in a test.
+class PermitsOfTheDead : public PermitsTest {
+ protected:
+  PermitsOfTheDead()
+      : PermitsTest(5, [](node::Settings& settings) { settings.lock_delay = 60s; }) {}
+};
+
+// What a member that crashed may have is kept for its clients until the delay is over; what the
+// living have they keep, and all else is given out at once.
 TEST_F(PermitsTest, OfTheDeadAreKeptForAWhile) {
   auto one = caller(0), two = caller(1);
   grant_in(one.call("PERMIT gpu OF 3"));
   const auto kept = grant_in(two.call("PERMIT gpu"));
   cluster_.crash(0);
   auto three = caller(2);
-  EXPECT_EQ(three.ask("PERMIT gpu TIMEOUT 0"), "null");
   EXPECT_THAT(grant_in(three.call("PERMIT gpu COUNT 2")).permits, ElementsAre(0, 2));
   EXPECT_EQ(two.ask("RELEASE gpu " + std::to_string(kept.fence)), "1");
+}
+
+TEST_F(PermitsOfTheDead, AreAllThatIsKept) {
+  std::vector<Caller> callers;
+  for (std::size_t i = 0; i < 5; ++i) callers.push_back(caller(i));
+  EXPECT_THAT(grant_in(callers[1].call("PERMIT gpu OF 100 COUNT 2")).permits, ElementsAre(0, 1));
+  EXPECT_THAT(grant_in(callers[0].call("PERMIT gpu COUNT 3")).permits, ElementsAre(2, 3, 4));
+  EXPECT_EQ(callers[1].ask("RELEASE gpu"), "2");
+  cluster_.crash(0);
+  const auto others = grant_in(callers[2].call("PERMIT gpu COUNT 97")).permits;
+  EXPECT_EQ(others.size(), 97U);
+  EXPECT_THAT(others, Not(Contains(AnyOf(2, 3, 4))));
+  EXPECT_EQ(callers[3].ask("PERMIT gpu TIMEOUT 0"), "null");
+}
+
+// Wherever the semaphore has its home, and although most never had one of its permits.
+TEST_F(PermitsOfTheDead, AreFewWhoeverDies) {
+  auto dies = caller(0);
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  for (const auto& name : names) grant_in(dies.call("PERMIT " + name + " OF 100 COUNT 3"));
+  cluster_.crash(0);
+  auto lives = caller(1);
+  for (const auto& name : names)
+    EXPECT_EQ(grant_in(lives.call("PERMIT " + name + " COUNT 97")).permits.size(), 97U) << name;
 }
 
 // ---- what a session has
