@@ -248,7 +248,7 @@ y   messages of an entry
 curve it "k-out-of-m" = messages_per_entry of k-out-of-m --permits 1 --nodes {x} --arrivals closed:exp:4ms --hold 1ms \
       --delay uniform:0ms:2ms --entries 1000
 real curves it
-number it > 8: it asks everybody
+number it > 7: it asks everybody, and all answer
 )");
   const std::string what = "run ./wrong.experiment --real --no-figures";
   EXPECT_TRUE(has(run(what), "on real processes: reproduced"));
