@@ -67,7 +67,7 @@ std::string badge(Verdict verdict) {
 }
 
 std::string badges(const Results& results) {
-  const auto simulated = badge(results.simulated.verdict);
+  auto simulated = badge(results.simulated.verdict);
   if (!results.mode.real) return simulated;
   return simulated + " simulated, " + badge(results.real.verdict) + " on real processes";
 }

@@ -32,17 +32,13 @@ std::string_view kind_name(Curve::Kind kind) {
   }
 }
 
-std::string values_json(const std::vector<Value>& values, const std::vector<std::size_t>& points,
-                        double Value::*part) {
+// One number of each, at the points that were run.
+template <class T>
+std::string numbers_json(const std::vector<T>& all, const std::vector<std::size_t>& points,
+                         double T::*part) {
   std::vector<std::string> elements;
-  for (const auto i : points) elements.push_back(number_or_null(values[i].*part));
-  return json_array(elements);
-}
-
-std::string lags_json(const std::vector<Lag>& lags, const std::vector<std::size_t>& points,
-                      double Lag::*part) {
-  std::vector<std::string> elements;
-  for (const auto i : points) elements.push_back(number_or_null(lags[i].*part));
+  elements.reserve(points.size());
+  for (const auto i : points) elements.push_back(number_or_null(all[i].*part));
   return json_array(elements);
 }
 
@@ -76,16 +72,16 @@ Json json(const FigureValues& figure, const Results& results) {
           .add_raw("a", number_or_null(values.a))
           .add_raw("b", number_or_null(values.b))
           .add_raw("r2", number_or_null(values.r2));
-    one.add_raw("mean", values_json(values.at, figure.points, &Value::mean));
+    one.add_raw("mean", numbers_json(values.at, figure.points, &Value::mean));
     if (curve.kind == Curve::Kind::measured)
-      one.add_raw("ci95", values_json(values.at, figure.points, &Value::ci95));
+      one.add_raw("ci95", numbers_json(values.at, figure.points, &Value::ci95));
     if (!values.real.empty())
-      one.add_raw("real_mean", values_json(values.real, figure.points, &Value::mean))
-          .add_raw("real_ci95", values_json(values.real, figure.points, &Value::ci95));
+      one.add_raw("real_mean", numbers_json(values.real, figure.points, &Value::mean))
+          .add_raw("real_ci95", numbers_json(values.real, figure.points, &Value::ci95));
     if (!values.lag.empty())
-      one.add_raw("real_lag_ms", lags_json(values.lag, figure.points, &Lag::mean_ms))
-          .add_raw("real_lag_p99_ms", lags_json(values.lag, figure.points, &Lag::p99_ms))
-          .add_raw("real_lag_max_ms", lags_json(values.lag, figure.points, &Lag::max_ms));
+      one.add_raw("real_lag_ms", numbers_json(values.lag, figure.points, &Lag::mean_ms))
+          .add_raw("real_lag_p99_ms", numbers_json(values.lag, figure.points, &Lag::p99_ms))
+          .add_raw("real_lag_max_ms", numbers_json(values.lag, figure.points, &Lag::max_ms));
     curves.push_back(std::move(one));
   }
   return Json()
@@ -138,7 +134,8 @@ std::string Results::command() const {
   if (mode.quick) command += " --quick";
   if (mode.real) command += " --real";
   if (!mode.sabotage.without.empty()) command += " --without " + mode.sabotage.without;
-  for (const auto& [one, other] : mode.sabotage.by) command += " --replace " + one + "=" + other;
+  for (const auto& [one, other] : mode.sabotage.by)
+    command += fmt::format(" --replace {}={}", one, other);
   return command;
 }
 
@@ -156,7 +153,7 @@ std::string csv(const FigureValues& figure) {
     const auto name = values.curve->name;
     text += "," + name;
     if (values.curve->kind == Curve::Kind::measured) text += "," + name + "_ci95";
-    if (!values.real.empty()) text += "," + name + "_real," + name + "_real_ci95";
+    if (!values.real.empty()) text += fmt::format(",{0}_real,{0}_real_ci95", name);
     for (const auto* lag : {"_ms", "_p99_ms", "_max_ms"})
       if (!values.lag.empty()) text += fmt::format(",{}_real_lag{}", name, lag);
   }

@@ -105,6 +105,7 @@ int list(const Request& request) {
   const auto all = all_experiments();
   if (request.json) {
     std::vector<Json> entries;
+    entries.reserve(all.size());
     for (const auto& one : all)
       entries.push_back(Json()
                             .add("name", one.name)
@@ -169,7 +170,7 @@ std::string common_time(const std::filesystem::path& results, const std::string&
   const auto end = text.find('\n');
   if (end != std::string::npos && text.substr(end + 1) == made_by) return text.substr(0, end);
   std::filesystem::create_directories(results);
-  const auto time = time_now();
+  auto time = time_now();
   OutputFile file(mark.string());
   file.write(time + "\n" + made_by);
   file.commit();
@@ -205,6 +206,7 @@ int run_all_experiments(const Request& request, const Executors& run) {
   std::filesystem::remove(results / "unfinished");
   if (request.json) {
     std::vector<Json> entries;
+    entries.reserve(all.size());
     for (const auto& one : all) entries.push_back(lab::json(one.results));
     fmt::print("{}\n", Json().add("experiments", entries).text());
   } else {
