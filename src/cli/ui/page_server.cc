@@ -74,7 +74,7 @@ HttpResponse PageSite::answer(const HttpRequest& request) const {
   if (request.method != "GET" && request.method != "HEAD")
     return port::failure_response({405, "there is only GET and HEAD"});
   if (request.body) return port::failure_response({413, "a request has no body here"});
-  const auto nothing = port::failure_response(
+  auto nothing = port::failure_response(
       {404, "nothing is here; the address that turno printed has a token in it"});
   std::string_view path = request.path;
   if (!path.starts_with('/')) return nothing;
