@@ -204,8 +204,8 @@ cluster::Testimony Session::testimony(std::uint64_t member, const std::vector<Na
 std::optional<Session::Awaited> Session::awaited(std::uint64_t wait) const {
   const auto found = waits_.find(wait);
   if (found == waits_.end()) return {};
-  const auto& wait = *found->second;
-  return Awaited{wait.thing, wait.name, may_be_aborted(wait)};
+  const Wait& one = *found->second;
+  return Awaited{one.thing, one.name, may_be_aborted(one)};
 }
 
 // One of the types is enough: their wait is one.
