@@ -146,8 +146,8 @@ class Session {
   struct Awaited {
     Thing thing = Thing::lock;
     std::string name;
-  };
     bool may_be_aborted = false;
+  };
   [[nodiscard]] std::optional<Awaited> awaited(std::uint64_t wait) const;
   // Ends the wait with an error. False: it is too late.
   bool abort(std::uint64_t wait, std::string_view reason);

@@ -21,10 +21,6 @@ NamedThing named(Thing thing, std::string_view name, std::string_view part = {})
   return {static_cast<std::uint8_t>(thing), std::string(name), std::string(part)};
 }
 
-std::string quoted(Thing thing, std::string_view name) {
-  return std::string(table::name(thing)) + " '" + std::string(name) + "'";
-}
-
 // A thing to which one rule belongs: of the usual store each type is one.
 struct Ruled {
   Thing thing;
