@@ -18,10 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/desk.h"
-#include "cluster/pool.h"
-#include "cluster/room.h"
-#include "cluster/store.h"
+#include "cluster/desk_for.h"
 #include "core/protocol.h"
 
 namespace turno::cluster {
@@ -37,23 +34,6 @@ struct RecoveringConfig {
   bool delay = false;      // clients outlive their node, and notice that it is dead
   bool forgetful = false;  // a desk that is idle is thrown away, and made anew when it is needed
   bool refusals = false;   // a member need not take whom another one sends
-};
-
-template <Protocol P>
-struct DeskFor {
-  using Type = Desk<P>;
-};
-template <Protocol P>
-requires(P::info.primitive == Primitive::semaphore) struct DeskFor<P> {
-  using Type = Pool<P>;
-};
-template <Protocol P>
-requires(P::info.primitive == Primitive::room) struct DeskFor<P> {
-  using Type = Room<P>;
-};
-template <Protocol P>
-requires(P::info.primitive == Primitive::reservation) struct DeskFor<P> {
-  using Type = Store<P>;
 };
 
 template <Protocol P>
