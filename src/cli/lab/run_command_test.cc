@@ -99,7 +99,7 @@ TEST(RunCommand, RefusesWhatProcessesCannotDo) {
       {"run central --without all-replies", "no rule of central can be taken away"},
       {"run bully --nodes 5 --processes 2 --crash 1s:4", "one process a node"},
       {"run quorum-group --arrivals total:1", "total arrivals are new processes without end"},
-      {"run central --repeat 2 --trace -", "--trace writes one run"},
+      {"run central --repeat 2 --trace -", "--trace and --open are for one run"},
       {"sim central --processes 2", "there is no option '--processes'"},
   };
   for (const auto& [command, answer] : wishes) {

@@ -165,8 +165,8 @@ constexpr System small[] = {
      .withdrawals = 1,
      .users = 2,
      .delay = true,
-     .states = 24444,
-     .transitions = 62855},
+     .states = 26347,
+     .transitions = 67459},
     {.name = "escrow_and_retirement",
      .permits = 2,
      .counts = "11,1",
@@ -176,13 +176,6 @@ constexpr System small[] = {
      .delay = true,
      .states = 48249,
      .transitions = 123042},
-    {.name = "escrow_of_three",
-     .permits = 2,
-     .counts = "1,1,1",
-     .crashes = 1,
-     .delay = true,
-     .states = 669714,
-     .transitions = 2348362},
     {.name = "tries",
      .permits = 2,
      .counts = "1?1,2?",
@@ -198,6 +191,13 @@ constexpr System small[] = {
 
 // Only if TURNO_DEEP is set in the environment.
 constexpr System large[] = {
+    {.name = "escrow_of_three",
+     .permits = 2,
+     .counts = "1,1,1",
+     .crashes = 1,
+     .delay = true,
+     .states = 675355,
+     .transitions = 2366652},
     {.name = "escrow_twice",
      .permits = 2,
      .counts = "1,1,1",
@@ -231,6 +231,7 @@ struct Refutation {
   System system;
   std::string_view property;
   std::size_t steps;
+  bool large = false;
 };
 
 constexpr System retirement{.permits = 2, .counts = "11,1", .retirements = 1, .users = 2};
@@ -261,13 +262,16 @@ constexpr Refutation refutations[] = {
     {Without::last_request, outliving, "exclusion", 8},
     {Without::answers, outliving, "exclusion", 11},
     {Without::releases, releasing, "exclusion", 14},
-    {Without::others_gone, two_deaths, "exclusion", 18},
-    {Without::witnesses, retiring, "exclusion", 25},
+    {Without::others_gone, two_deaths, "exclusion", 18, true},
+    {Without::witnesses, retiring, "exclusion", 25, true},
     {Without::kept_before, two_dead_of_two, "exclusion", 16},
 };
 
+// The larger ones only if TURNO_DEEP is set in the environment.
 TEST(Pools, WithoutARuleAreRefuted) {
-  for (const auto& [without, system, property, steps] : refutations) {
+  const bool deep = std::getenv("TURNO_DEEP") != nullptr;
+  for (const auto& [without, system, property, steps, large] : refutations) {
+    if (large && !deep) continue;
     SCOPED_TRACE(Rules::names[static_cast<std::size_t>(without)]);
     const auto result = explore(options_of(system, without));
     EXPECT_EQ(result.verdict, Verdict::violated);
