@@ -63,8 +63,8 @@ const std::map<std::string, std::set<std::string>> allowed = {
     {"cli/demo", {"core", "cluster", "net", "turno", "cli/frame", "cli/cluster"}},
     {"cli/mpi", {"core", "field", "cli/lab", "cli/experiments"}},
     {"cli",
-     {"catalogue", "lab", "table", "cli/frame", "cli/lab", "cli/experiments", "cli/cluster", "cli/mpi",
-      "cli/ui"}},
+     {"catalogue", "lab", "table", "cli/frame", "cli/lab", "cli/experiments", "cli/cluster",
+      "cli/mpi", "cli/ui"}},
 };
 
 // Rooms with rooms inside: a file of src/port/http belongs to port/http.

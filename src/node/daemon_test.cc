@@ -344,9 +344,8 @@ TEST(Daemon, FramesThatMakeNoSenseAreLoggedAndDropped) {
   const auto of_no_thing = [&] {
     return cluster[0].run([&] { return cluster[0].daemon().strange_frames(); });
   };
-  EXPECT_TRUE(eventually([&] {
-    return cluster[0].locks().statistics().strange_frames > 10 && of_no_thing() > 100;
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return cluster[0].locks().statistics().strange_frames > 10 && of_no_thing() > 100; }));
   EXPECT_TRUE(registry.leave());
   EXPECT_TRUE(eventually([&] { return cluster[0].members() == 1; }));
   Asker asker;
