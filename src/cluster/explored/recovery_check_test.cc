@@ -221,7 +221,7 @@ constexpr Refutation refutations[] = {
     // What a client of the dead still uses is given to another.
     {Without::escrow, "escrow", "exclusion", outliving, 4},
     // The home forgets an idle lock that the dead may have had, and takes it for unused.
-    {Without::memory, "memory", "exclusion", escrow, 10},
+    {Without::memory, "memory", "exclusion", escrows, 10},
     {Without::nothing, "too_short_a_delay", "exclusion", too_short_a_delay, 5},
     // The turn of one that gave up waiting stays with its member for ever.
     {Without::giving_back, "giving_back", "deadlock", withdrawal, 8},
@@ -244,7 +244,7 @@ constexpr Refutation refutations[] = {
     // The home refuses all who try, because of one that has left.
     {Without::freeing, "freeing", "goal", tries, 14},
     // Whoever was sent what cannot be waits for another instance for ever.
-    {Without::spoils, "spoils", "deadlock", spoils, 6},
+    {Without::spoils, "spoils", "deadlock", spoiled, 6},
 };
 std::string name_of_rule(const ::testing::TestParamInfo<Refutation>& info) {
   return std::string(info.param.name) + "_" + std::string(info.param.property) + "_" +

@@ -51,7 +51,7 @@ constexpr System lapses{
 // Clients outlive their node: what it had is kept until they know. (Here and above idle desks are
 // forgotten, as nodes do.)
 constexpr Desks delay{.delay = true, .forgetful = true};
-constexpr System escrow{.name = "escrow", .nodes = 3, .crashes = 1, .desk = delay};
+constexpr System escrows{.name = "escrow", .nodes = 3, .crashes = 1, .desk = delay};
 constexpr System escrow_for_two{
     .name = "escrow_for_two",
     .nodes = 2,
@@ -72,7 +72,7 @@ constexpr Desks tries_or_waits{
 constexpr System tries_among_waits{
     .name = "tries_among_waits", .nodes = 2, .requests = 3, .desk = tries_or_waits};
 // Peers that send what cannot be.
-constexpr System spoils{.name = "spoils", .nodes = 2, .requests = 2, .crashes = 1, .spoils = 1};
+constexpr System spoiled{.name = "spoils", .nodes = 2, .requests = 2, .crashes = 1, .spoils = 1};
 // A member that leaves, whose user moves to another one with what it has, while others may crash.
 constexpr System move{.name = "move", .nodes = 3, .desk = delay, .moves = 1};
 constexpr System move_and_crash{
@@ -203,20 +203,20 @@ constexpr Count counts[] = {
     {"nxr-b", lapses, 2684, 6862},
     {"nxr-bh", lapses, 2744, 6985},
     {"dir", lapses, 2684, 6862},
-    {"central", escrow, 9852, 26953},
-    {"lamport", escrow, 1182754, 4982661},
-    {"ricart-agrawala", escrow, 248993, 935117},
-    {"carvalho-roucairol", escrow, 247254, 935405},
-    {"maekawa", escrow, 82451, 254491},
-    {"token-ring", escrow, 24438, 76466},
-    {"suzuki-kasami", escrow, 116789, 432301},
-    {"raymond", escrow, 13307, 36478},
-    {"raymond-piggyback", escrow, 13523, 36957},
-    {"naimi-trehel", escrow, 14752, 40688},
-    {"nxr", escrow, 14698, 40358},
-    {"nxr-b", escrow, 14523, 39970},
-    {"nxr-bh", escrow, 14943, 40822},
-    {"dir", escrow, 14745, 40678},
+    {"central", escrows, 9852, 26953},
+    {"lamport", escrows, 1182754, 4982661},
+    {"ricart-agrawala", escrows, 248993, 935117},
+    {"carvalho-roucairol", escrows, 247254, 935405},
+    {"maekawa", escrows, 82451, 254491},
+    {"token-ring", escrows, 24438, 76466},
+    {"suzuki-kasami", escrows, 116789, 432301},
+    {"raymond", escrows, 13307, 36478},
+    {"raymond-piggyback", escrows, 13523, 36957},
+    {"naimi-trehel", escrows, 14752, 40688},
+    {"nxr", escrows, 14698, 40358},
+    {"nxr-b", escrows, 14523, 39970},
+    {"nxr-bh", escrows, 14943, 40822},
+    {"dir", escrows, 14745, 40678},
     {"central", escrow_for_two, 10203, 25032},
     {"lamport", escrow_for_two, 61204, 161174},
     {"ricart-agrawala", escrow_for_two, 25349, 64696},
@@ -312,20 +312,20 @@ constexpr Count counts[] = {
     {"naimi-trehel", move_of_two, 17079, 38807},
     {"nxr", move_of_two, 17079, 38807},
     {"nxr-b", move_of_two, 17079, 38807},
-    {"central", spoils, 9019, 22008},
-    {"lamport", spoils, 57175, 145468},
-    {"ricart-agrawala", spoils, 22793, 55819},
-    {"carvalho-roucairol", spoils, 18870, 45464},
-    {"maekawa", spoils, 56780, 140544},
-    {"token-ring", spoils, 17344, 43763},
-    {"suzuki-kasami", spoils, 12337, 29563},
-    {"raymond", spoils, 11656, 28116},
-    {"raymond-piggyback", spoils, 11656, 28116},
-    {"naimi-trehel", spoils, 11656, 28116},
-    {"nxr", spoils, 11656, 28116},
-    {"nxr-b", spoils, 11656, 28116},
-    {"nxr-bh", spoils, 12258, 29366},
-    {"dir", spoils, 11656, 28116},
+    {"central", spoiled, 9019, 22008},
+    {"lamport", spoiled, 57175, 145468},
+    {"ricart-agrawala", spoiled, 22793, 55819},
+    {"carvalho-roucairol", spoiled, 18870, 45464},
+    {"maekawa", spoiled, 56780, 140544},
+    {"token-ring", spoiled, 17344, 43763},
+    {"suzuki-kasami", spoiled, 12337, 29563},
+    {"raymond", spoiled, 11656, 28116},
+    {"raymond-piggyback", spoiled, 11656, 28116},
+    {"naimi-trehel", spoiled, 11656, 28116},
+    {"nxr", spoiled, 11656, 28116},
+    {"nxr-b", spoiled, 11656, 28116},
+    {"nxr-bh", spoiled, 12258, 29366},
+    {"dir", spoiled, 11656, 28116},
     {"central", refused_move, 30116, 75103},
     {"ricart-agrawala", refused_move, 96643, 276207},
     {"maekawa", refused_move, 129487, 324745},
