@@ -10,7 +10,7 @@ namespace turno::table {
 namespace {
 
 constexpr std::size_t most_sighted_permits = 64;  // of one grant; or resources
-// Less than a frame takes, by more than one sighting: the rest is cut.
+// Less than a frame takes, by what else is in it: the rest is cut.
 constexpr std::size_t most_bytes = wire::max_frame - (std::size_t{16} << 10);
 
 void encode(wire::Writer& out, const Sighting& sighting) {
@@ -44,9 +44,13 @@ void encode_sightings(wire::Writer& out, const Sightings& sightings) {
   out.u8(sightings.cut ? 1 : 0);
   out.varint(sightings.list.size());
   const auto begin = out.size();
+  std::string one;
   for (const auto& sighting : sightings.list) {
-    if (out.size() - begin > most_bytes) break;
-    encode(out, sighting);
+    one.clear();
+    wire::Writer writer(one);
+    encode(writer, sighting);
+    if (out.size() - begin + one.size() > most_bytes) break;
+    out.raw(one);
   }
 }
 

@@ -137,5 +137,17 @@ TEST(Sightings, GarbageGivesNothingMuch) {
   EXPECT_TRUE(seen.cut);
 }
 
+// As users make them.
+TEST(Sightings, FitIntoAFrameHoweverLongOneIs) {
+  Sighting wide{.lock = std::string(512, 'n'), .thing = Thing::store};
+  wide.resources.assign(64, {std::string(512, 't'), 1, Fence{~std::uint64_t{0}}});
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode_sightings(out, {.list = std::vector<Sighting>(100, wide)});
+  EXPECT_LT(bytes.size(), wire::max_frame - 1024);
+  wire::Reader in(bytes);
+  EXPECT_GT(decode_sightings(in).list.size(), 20U);
+}
+
 }  // namespace
 }  // namespace turno::table
