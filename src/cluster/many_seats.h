@@ -43,11 +43,23 @@ struct ManySeats : Many<Seated<P>, Whole> {
   void tell_wishes(Step& step, std::uint32_t seats) {
     Note wishes{.kind = Note::Kind::open};
     wishes.terms.seats = std::min(seats, most_seats);
-    this->whole().add_wanted(wishes.terms.groups);
+    wishes.terms.groups = wanted();
     this->tell_home(step, wishes);
   }
-  static void add_wanted(Groups& wanted, const Group& group) {
-    if (wanted.size() < most_groups && find(wanted, group.name) == nullptr) wanted.push_back(group);
+  // If those are more than can be said, first those that the instance does not know: what is not
+  // said cannot be refused.
+  [[nodiscard]] Groups wanted() const {
+    Groups all, unknown;
+    this->whole().for_each_wanted([&](const Group& group) {
+      add(all, group);
+      if (!number_of(group.name)) add(unknown, group);
+    });
+    if (all.size() < most_groups) return all;
+    for (const auto& group : all) add(unknown, group);
+    return unknown;
+  }
+  static void add(Groups& groups, const Group& group) {
+    if (groups.size() < most_groups && find(groups, group.name) == nullptr) groups.push_back(group);
   }
 
   // What it has is not enough: the home is to begin again.

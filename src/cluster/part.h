@@ -92,6 +92,7 @@ struct Part {
   };
 
   [[nodiscard]] Whole& whole() { return static_cast<Whole&>(*this); }
+  [[nodiscard]] const Whole& whole() const { return static_cast<const Whole&>(*this); }
 
   // Nothing but its users would be lost if this value were thrown away.
   [[nodiscard]] bool is_idle_part(const Ledger& ledger, const Rules& rules) const {

@@ -137,8 +137,9 @@ struct Room : ManySeats<P, Room<P>> {
       return wish.seat == no_seat && !this->number_of(wish.group.name);
     });
   }
-  void add_wanted(Groups& wanted) const {
-    for (const auto& wish : line) Base::add_wanted(wanted, wish.group);
+  template <class Visit>
+  void for_each_wanted(const Visit& visit) const {
+    for (const auto& wish : line) visit(wish.group);
   }
 
   // As far as this member knows: its guests keep theirs, and those of a group share one.

@@ -146,9 +146,10 @@ struct Store : ManySeats<P, Store<P>> {
       return wish.seat == no_seat && !knows_types(wish);
     });
   }
-  void add_wanted(Groups& wanted) const {
+  template <class Visit>
+  void for_each_wanted(const Visit& visit) const {
     for (const auto& wish : line)
-      for (const auto& claim : wish.claims) Base::add_wanted(wanted, {claim.type, claim.instances});
+      for (const auto& claim : wish.claims) visit(Group{claim.type, claim.instances});
   }
   [[nodiscard]] std::uint32_t seats_wanted() const {
     const auto waiting = static_cast<std::size_t>(std::count_if(
