@@ -74,6 +74,21 @@ TEST_F(Detecting, ADeadlockIsReportedOnceAndGoesOn) {
               AllOf(HasSubstr("\"waits_for\": null"), HasSubstr("\"deadlock\": null")));
 }
 
+// A store is asked for as a whole.
+TEST_F(Detecting, WhyTellsOfAStoresHoldersToo) {
+  auto anna = caller(0), bert = caller(1), cleo = caller(2);
+  anna.lock("disk");
+  EXPECT_THAT(bert.ask("RESERVE tape:2/2"), StartsWith("["));
+  EXPECT_THAT(cleo.ask("WHY resources"),
+              AllOf(HasSubstr("\"has\": \"resources\""), HasSubstr("\"waits_for\": null")));
+  anna.send("RESERVE tape");
+  bert.send("LOCK disk");
+  EXPECT_TRUE(eventually([&] { return found() == 1; }));
+  EXPECT_THAT(cleo.ask("WHY resources"),
+              AllOf(HasSubstr("\"has\": \"resources\""), HasSubstr("\"waits_for\": \"disk\""),
+                    HasSubstr("\"stuck\": true"), Not(HasSubstr("\"deadlock\": null"))));
+}
+
 TEST_F(Aborting, TheYoungestOfTwoGetsAnErrorAndKeepsWhatItHas) {
   auto anna = caller(0);
   std::this_thread::sleep_for(5ms);  // so that it is the elder

@@ -241,6 +241,11 @@ std::vector<Tangle::Step> Tangle::chain(const NamedThing& thing, std::size_t mos
   Parties told;
   std::set<NamedThing> seen{thing};
   std::deque<NamedThing> open{thing};
+  // Of a store as a whole, all its types.
+  if (thing.part.empty())
+    for (const auto& [each, claimed] : all)
+      if (each.kind == thing.kind && each.name == thing.name && seen.insert(each).second)
+        open.push_back(each);
   for (; !open.empty(); open.pop_front()) {
     const auto found = all.find(open.front());
     if (found == all.end()) continue;

@@ -98,6 +98,16 @@ TEST(Tangle, AChainBeginsWithAThingAndTellsOfEverybodyOnce) {
   EXPECT_THAT(tangle.chain(gpu, 10), IsEmpty());
 }
 
+TEST(Tangle, TheChainOfAStoreBeginsWithAllItsTypes) {
+  TrueWaits world;
+  const NamedThing store{4, "lab"}, laser{4, "lab", "laser"}, oven{4, "lab", "oven"};
+  world.ask(anna, all_of(laser));
+  world.ask(bert, all_of(oven));
+  const auto tangle = all_that_is_true(world);
+  EXPECT_EQ(tangle.chain(store, 10).size(), 2U);
+  EXPECT_EQ(tangle.chain(oven, 10).size(), 1U);
+}
+
 // Docs: the four conditions are not sufficient.
 TEST(Tangle, APermitThatSomebodyElseWillGiveBackIsWaitedForWithHope) {
   TrueWaits world;
