@@ -101,6 +101,8 @@ std::string describe(const Holder& holder) {
   } else if (!holder.told_by.empty()) {
     text = "perhaps held at node " + holder.node + ", which does not answer; it told " +
            holder.told_by + " so " + seconds(holder.held) + " ago";
+  } else if (holder.node.empty()) {
+    text = "nobody who answered has any of it";
   } else {
     text = (holder.kind == "election" ? "led from node " : "held by node ") + holder.node +
            ", session " + holder.session;

@@ -49,10 +49,13 @@ std::size_t ThingFindings::in_use() const {
 }
 
 std::optional<Thing> thing_found(const Findings& findings) {
-  std::optional<Thing> first;
-  for (const auto& [node, sighting] : findings.found)
-    if (!first || sighting.thing < *first) first = sighting.thing;
-  return first;
+  std::optional<Thing> first, kept;
+  for (const auto& [node, sighting] : findings.found) {
+    // After a crash any lock is kept of which nobody knows whether somebody had it.
+    auto& kind = sighting.is(Kind::kept) ? kept : first;
+    if (!kind || sighting.thing < *kind) kind = sighting.thing;
+  }
+  return first ? first : kept;
 }
 
 // Who waits is counted anew only if there is something else of this name: all are known who wait,

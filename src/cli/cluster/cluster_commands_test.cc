@@ -118,6 +118,8 @@ TEST_F(ClusterCommands, NeverSayThatALockIsFreeWhichAStoppedNodeMayHold) {
   std::vector<Grant> grants;
   for (const auto* name : {"a", "b", "c", "d", "e", "f", "g", "h"})
     grants.push_back(*holder->acquire(name));
+  Election election(*holder, "el");
+  grants.push_back(*election.campaign("its value"));
   std::this_thread::sleep_for(milliseconds(100));  // so that their homes are told
   const auto pid = pids()[1];
   const auto number = std::to_string(pid);
@@ -145,6 +147,8 @@ TEST_F(ClusterCommands, NeverSayThatALockIsFreeWhichAStoppedNodeMayHold) {
     EXPECT_EQ(outcome.status, 2);
     EXPECT_THAT(outcome.errors, told);
   }
+  EXPECT_EQ(here({"leader", "el"}).status, 2);
+  EXPECT_EQ(parsed({"leader", "el"}).at("complete"), false);
   auto outcome =
       turno({"lock", "a", "-w", "300ms", "--node", directory() + "/node-1.sock", "true"});
   EXPECT_EQ(outcome.status, 124);

@@ -54,8 +54,11 @@ int ask_once(const LeaderQuestion& options) {
                     .value = who->holder->value,
                     .node = who->holder->node,
                     .client = who->holder->client};
+  // A node that does not answer has told others of a leader of its own.
+  const bool perhaps = who->holder && !who->holder->told_by.empty();
+  const bool complete = who->complete && !perhaps;
   if (options.json) {
-    fmt::print("{}\n", json_of(options.name, leader).add("complete", who->complete).text());
+    fmt::print("{}\n", json_of(options.name, leader).add("complete", complete).text());
   } else if (leader) {
     fmt::print("{}\n", text_of(leader));
   } else if (who->holder) {  // kept, or perhaps at a silent node
@@ -63,12 +66,12 @@ int ask_once(const LeaderQuestion& options) {
                printable(client::describe(*who->holder)));
   } else {
     fmt::print(stderr, "turno: {}\n",
-               who->complete ? "nobody leads '" + printable(options.name) + "'"
-                             : "nobody that answered leads '" + printable(options.name) +
-                                   "', but not all did: turno why " + printable(options.name));
+               complete ? "nobody leads '" + printable(options.name) + "'"
+                        : "nobody that answered leads '" + printable(options.name) +
+                              "', but not all did: turno why " + printable(options.name));
   }
   if (leader) return 0;
-  return who->complete ? exit_nobody : exit_incomplete;
+  return complete ? exit_nobody : exit_incomplete;
 }
 
 // Until a signal ends it, as tail -f.

@@ -102,6 +102,9 @@ class Reading {
     for (const auto& [name, node] : things) {
       if (const auto wrong = port::Declarations::wrong_with(name.str()); !wrong.empty())
         return fail(name.source(), wrong);
+      if (thing == table::Thing::store &&
+          name.str().find_first_of(", \t\r\n:/") != std::string_view::npos)
+        return fail(name.source(), "a type's name has no blanks, commas, colons or slashes");
       const auto* declared = node.as_table();
       if (declared == nullptr)
         return fail(name.source(),

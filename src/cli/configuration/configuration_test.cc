@@ -79,6 +79,9 @@ TEST(Configuration, DeclaresResources) {
   EXPECT_EQ(parsed->resource("tape"), nullptr);
   EXPECT_EQ(error_of("[resources.gpu]\npermits = 8\n"),
             "t.toml:2:1: 'permits' is not known here; there are instances, deadlock, rank");
+  for (const auto* name : {"a b", "a:b", "a/b", "a,b"})
+    EXPECT_EQ(error_of("[resources.\"" + std::string(name) + "\"]\ninstances = 1\n"),
+              "t.toml:1:12: a type's name has no blanks, commas, colons or slashes");
   EXPECT_EQ(error_of("[resources.gpu]\ninstances = 1025\n"),
             "t.toml:2:13: instances is a number from 1 to 1024");
   EXPECT_EQ(error_of("[resources.gpu]\n"),

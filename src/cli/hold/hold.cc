@@ -26,6 +26,7 @@
 
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/gaps.h"
+#include "cli/cluster/holders/holder_output.h"
 #include "cli/cluster/node_address.h"
 #include "cli/cluster/node_query.h"
 #include "cli/frame/duration.h"
@@ -132,7 +133,7 @@ std::string state_of(const std::string& name, std::string_view kind, const std::
         std::count_if(all.begin(), all.end(), [&](const auto& each) { return each.client != own; });
     if (others > 0)
       text += ", " + std::to_string(others) + (others == 1 ? " other waits" : " others wait");
-    if (!who->holder)
+    if (!who->holder || several_have(who->holder->kind))
       for (const auto& silent : waiters->gaps.silent) text += "; " + describe(silent);
     return text;
   }
@@ -179,7 +180,7 @@ tl::expected<Grant, Error> acquire_at(Client& client, const HoldOptions& options
                                       const Request& request, const std::stop_token& stop) {
   switch (options.kind) {
     case Kind::semaphore:
-      return Semaphore(client, options.name, options.permits).acquire(request, stop);
+      return Semaphore(client, options.name, options.permits.value_or(0)).acquire(request, stop);
     case Kind::election:
       return Election(client, options.name).campaign(options.value, request, stop);
     case Kind::room:
@@ -213,7 +214,9 @@ Acquisition acquire(KnownNodes& nodes, const HoldOptions& options, Request reque
   if (!grant && grant.error().code == Error::Code::timeout && asked > milliseconds(0))
     replace(grant.error().message, within(*request.timeout), within(*asked));
   if (!grant && grant.error().code == Error::Code::timeout && request.timeout == milliseconds(0)) {
-    const auto holder = (*client)->who(options.name, options.kind_name(), longest_look);
+    // Of what several may have all nodes are asked.
+    const auto holder = (*client)->who(options.name, options.kind_name(),
+                                       options.many() ? 3 * longest_look : longest_look);
     if (holder && *holder)
       grant.error().message =
           options.thing() + (options.many() ? ": " : " is ") + client::describe(**holder);
@@ -429,19 +432,21 @@ Request request_of(const HoldOptions& options) {
     if (options.group.size() > cluster::longest_name)
       throw UsageError("the name of a group has at most " + std::to_string(cluster::longest_name) +
                        " bytes");
-    if (options.capacity > most) throw UsageError("--capacity is 1 to " + std::to_string(most));
+    if (options.capacity && (*options.capacity < 1 || *options.capacity > most))
+      throw UsageError("--capacity is 1 to " + std::to_string(most));
     request.group = options.group;
-    request.of = options.capacity;
+    request.of = options.capacity.value_or(0);
   }
   if (options.kind == Kind::store) request.claims = parse_claims(options.resources);
   if (options.kind == Kind::semaphore) {
-    if (options.count < 1 || options.count > most || options.permits > most)
+    const auto permits = options.permits.value_or(most);
+    if (options.count < 1 || options.count > most || permits < 1 || permits > most)
       throw UsageError("a semaphore has 1 to " + std::to_string(most) + " permits");
-    if (options.permits != 0 && options.count > options.permits)
+    if (options.count > permits)
       throw UsageError("--count " + std::to_string(options.count) + " is more than --permits " +
-                       std::to_string(options.permits));
+                       std::to_string(permits));
     request.permits = options.count;
-    request.of = options.permits;
+    request.of = options.permits.value_or(0);
   }
   if (options.conflict_status > 255) throw UsageError("--conflict-exit-code is at most 255");
   return request;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +22,13 @@ inline constexpr std::array<std::string_view, 5> kind_words = {"lock", "semaphor
 struct HoldOptions {
   std::string name;
   Kind kind = Kind::lock;
-  std::string value;                     // of a leader
-  std::string group;                     // of a room
-  std::uint32_t capacity = 0;            // of that group; 0: not said
-  std::string resources;                 // of a store: those that are wanted, "gpu:2/8,licence"
-  std::uint32_t permits = 0;             // that a semaphore has; 0: not said
-  std::uint32_t count = 1;               // of them that are wanted
-  std::string timeout, ttl, kill_after;  // empty: none
+  std::string value;                      // of a leader
+  std::string group;                      // of a room
+  std::optional<std::uint32_t> capacity;  // of that group
+  std::string resources;                  // of a store: those that are wanted, "gpu:2/8,licence"
+  std::optional<std::uint32_t> permits;   // that a semaphore has
+  std::uint32_t count = 1;                // of them that are wanted
+  std::string timeout, ttl, kill_after;   // empty: none
   std::vector<std::string> nodes;
   std::string directory;
   std::uint32_t conflict_status = exit_timeout;

@@ -109,14 +109,15 @@ void explain_holder(const Situation& now) {
 }
 
 void explain_many(const Situation& now) {
+  const auto* least = now.gaps.complete() ? "" : "at least ";
   if (now.is("store")) {
-    fmt::print("Of store '{}' {} {} in use:\n", printable(now.name),
+    fmt::print("Of store '{}' {}{} {} in use:\n", printable(now.name), least,
                counted(now.holder->in_use, "resource"), now.holder->in_use == 1 ? "is" : "are");
   } else if (now.is("room")) {
-    fmt::print("In room '{}' {} {}:\n", printable(now.name), counted(now.holder->inside, "user"),
-               now.holder->inside == 1 ? "is" : "are");
+    fmt::print("In room '{}' {}{} {}:\n", printable(now.name), least,
+               counted(now.holder->inside, "user"), now.holder->inside == 1 ? "is" : "are");
   } else {
-    fmt::print("Of semaphore '{}' {} {} in use:\n", printable(now.name),
+    fmt::print("Of semaphore '{}' {}{} {} in use:\n", printable(now.name), least,
                counted(now.holder->in_use, "permit"), now.holder->in_use == 1 ? "is" : "are");
   }
   for (const auto& who : now.permit_holders) {

@@ -73,8 +73,7 @@ void drain(Connection& connection, Arguments) {
     return connection.reply().error("NOPERM",
                                     "DRAIN is for the user who runs this node, by its Unix socket");
   connection.reply().simple("OK");
-  connection.host().loop().later(
-      [&host = connection.host()] { host.drain("told to by a client"); });
+  connection.host().loop().later([&host = connection.host()] { host.drain("drained"); });
 }
 
 constexpr std::array all = {
