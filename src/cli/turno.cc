@@ -47,6 +47,7 @@ void add_commands(Command app, Job& job, const std::vector<std::string>& command
   add_locks(app, job);
   add_waiters(app, job);
   add_why(app, job);
+  add_set(app, job);
   add_demo(app, job);
   add_ui(app, job);
   // For help and completion: turno-lab does the work.

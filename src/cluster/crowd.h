@@ -22,6 +22,7 @@ struct PermitWants {
   std::uint32_t count = 1;
   std::uint32_t permits = 0;  // how many there are, as it says; 0: it does not say
   bool only_try = false;
+  bool by_default = false;  // it says so only in case nobody else has
 };
 
 struct Crowd {

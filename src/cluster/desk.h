@@ -88,6 +88,8 @@ struct Desk : Part<P, Desk<P>, Outcome> {
       case Event::Kind::spoil:
         spoil(step);
         break;
+      case Event::Kind::resize:
+        break;  // of semaphores only
     }
     use(step);
   }

@@ -32,7 +32,8 @@ struct DeskEvent {
     retire,      // at the home: nobody seems to use it
     delay_over,  // whoever the dead served knows it by now
     expire,      // a timer of the algorithm
-    spoil        // a message came that makes no sense
+    spoil,       // a message came that makes no sense
+    resize       // somebody says that there are so many permits of a semaphore from now on
   };
   Kind kind = Kind::ask;
   UserId user = no_user;
@@ -40,6 +41,7 @@ struct DeskEvent {
   std::uint32_t count = 1;          // ask, attempt: how many permits of a semaphore
   // And how many there are, if the user says so; of a room: how many of the group may be inside.
   std::uint32_t permits = 0;
+  bool by_default = false;                 // so many unless somebody has said otherwise
   std::string_view group{};                // of a room
   std::span<const Claim> claims{};         // ask: of a store
   std::span<const std::uint32_t> units{};  // leave: these; empty: all that the user has

@@ -12,6 +12,7 @@ void Home::begin(const NodeSet& asked, Instance about, bool nobody_gone_has_it) 
   auto waiting = std::exchange(tries, {});
   auto known = std::exchange(perhaps, {});
   const bool knew = weighed;
+  const auto wanted_permits = resize_to;
   *this = {};
   here = true;
   missing = asked;
@@ -21,6 +22,7 @@ void Home::begin(const NodeSet& asked, Instance about, bool nobody_gone_has_it) 
   tries = std::move(waiting);
   weighed = knew;
   perhaps = std::move(known);
+  resize_to = wanted_permits;
 }
 
 bool Home::clears(const NodeSet& gone) const {
@@ -52,6 +54,8 @@ void Home::receive(const Context& context, NodeId from, const Note& note, bool u
       return conclude(context, letters);
     case Kind::forgo:
       return forgo(context, from, used_here, letters);
+    case Kind::resize:
+      return resize(context, from, note.permits, letters);
     case Kind::held:
     case Kind::freed:
       if (lives() && note.instance == instance) mark(from, note.kind == Kind::held, letters);
@@ -102,6 +106,8 @@ void Home::take_report(const Context& context, NodeId from, const Note& note) {
   if (note.instance == 0)
     evidence.insert(evidence.end(), note.evidence.begin(), note.evidence.end());
   if (note.permits != 0) permits = note.permits;  // it counts more than what somebody wishes
+  numbers = std::max({numbers, permits, note.numbers});
+  resized |= note.resized;
   clear |= note.clear;
   context.ledger->floor = std::max(context.ledger->floor, note.count);
 }
@@ -134,14 +140,15 @@ void Home::forgo(const Context& context, NodeId from, bool used_here, Letters& l
   wishes.erase(from);
   tries.erase(from);
   std::erase_if(wanted, [&](const Wanted& each) { return each.member == from; });
-  if (wishes.empty() && holdings.empty()) permits = 0;
+  if (wishes.empty() && holdings.empty()) permits = resize_to = 0;
 }
 
 // If all is known, and somebody needs an instance.
 void Home::conclude(const Context& context, Letters& letters) {
   const bool needed = !holdings.empty() || !wishes.empty() || !tries.empty();
   if (instance != 0 || !missing.empty() || !needed) return;
-  if (context.kind == Primitive::semaphore && permits == 0) return tell_unknown(letters);
+  if (context.kind == Primitive::semaphore && permits == 0 && resize_to == 0)
+    return tell_unknown(letters);
   give_birth(context, letters);
 }
 
@@ -174,6 +181,7 @@ void Home::give_birth(const Context& context, Letters& letters) {
   const bool had = !holdings.empty() && context.kind == Primitive::lock;
   if (had || context.without(Without::escrow)) clear = true;
   if (context.kind == Primitive::reservation) stock(letters);
+  if (context.kind == Primitive::semaphore && permits == 0) permits = resize_to;
   if (!clear) {
     keep_for_the_dead(context);
   } else if (holdings.empty() && asked.empty() && !context.without(Without::winners)) {
@@ -182,6 +190,7 @@ void Home::give_birth(const Context& context, Letters& letters) {
   }
   instance = ++context.ledger->born;
   count = context.ledger->floor;
+  if (context.kind == Primitive::semaphore) number_permits(context);
   if (context.kind == Primitive::room) furnish(letters);
   if (context.kind == Primitive::room || context.kind == Primitive::reservation)
     count_seats(context);
@@ -206,6 +215,8 @@ void Home::tell_opened(NodeId member, Letters& letters) {
                       .holdings = holdings,
                       .count = count,
                       .permits = permits,
+                      .numbers = numbers,
+                      .resized = resized,
                       .terms = terms}});
 }
 

@@ -8,6 +8,7 @@
 // instance has reported on it; (2) a report answers one inquiry, which it names, once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -33,6 +34,9 @@ struct Home {
   bool clear = false;             // surely nobody that is gone has it
   NodeSet occupied;               // members that may be inside, as far as they have said so
   std::uint32_t permits = 0;      // of a semaphore: how many there are; 0: nobody has said it
+  std::uint32_t numbers = 0;      // up to which number somebody may have one
+  std::uint32_t resize_to = 0;    // how many there are to be in the next instance; 0: as many
+  bool resized = false;           // somebody has said that there are so many from now on
   Terms terms;                    // of a room or a store: reported; or of the instance
   // The groups or types that members want, in the order in which they have said so.
   struct Wanted {
@@ -49,14 +53,14 @@ struct Home {
   bool weighed = false;
   std::vector<std::uint32_t> perhaps;
 
-  static constexpr std::array<std::string_view, 18> labels = {
-      "here",     "missing",  "inquiry",    "wishes",   "tries",    "members",
-      "instance", "holdings", "count",      "clear",    "occupied", "permits",
-      "terms",    "wanted",   "remembered", "evidence", "weighed",  "perhaps"};
+  static constexpr std::array<std::string_view, 21> labels = {
+      "here",     "missing", "inquiry", "wishes",     "tries",    "members", "instance",
+      "holdings", "count",   "clear",   "occupied",   "permits",  "numbers", "resize to",
+      "resized",  "terms",   "wanted",  "remembered", "evidence", "weighed", "perhaps"};
   [[nodiscard]] auto fields() const {
     return std::tie(here, missing, inquiry, wishes, tries, members, instance, holdings, count,
-                    clear, occupied, permits, terms, wanted, remembered, evidence, weighed,
-                    perhaps);
+                    clear, occupied, permits, numbers, resize_to, resized, terms, wanted,
+                    remembered, evidence, weighed, perhaps);
   }
   bool operator==(const Home&) const = default;
 
@@ -71,6 +75,10 @@ struct Home {
   [[nodiscard]] bool lives() const { return here && instance != 0; }
   // What the dead may have had is kept for them.
   [[nodiscard]] bool keeps_for_the_dead() const { return lives() && !clear; }
+  // This permit is one of that.
+  [[nodiscard]] bool keeps(std::uint32_t unit) const {
+    return std::find(perhaps.begin(), perhaps.end(), unit) != perhaps.end();
+  }
   // Surely these members, who are gone now, did not have it.
   [[nodiscard]] bool clears(const NodeSet& gone) const;
   // How many were told of the instance, but for these.
@@ -102,6 +110,9 @@ struct Home {
 
   [[nodiscard]] std::vector<std::uint32_t> weigh(const Context& context);
   void keep_permits_for_the_dead(const Context& context);
+  void resize(const Context& context, NodeId from, std::uint32_t so_many, Letters& letters);
+  void number_permits(const Context& context);
+  void add_own(const Holding& more);
 
   // ---- of rooms and stores (homes/home_of_rooms.cc)
 

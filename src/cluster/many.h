@@ -51,6 +51,9 @@ struct Many : cluster::Part<P, Whole, PoolOutcome> {
       case Event::Kind::spoil:
         this->spoil(step);
         break;
+      case Event::Kind::resize:
+        if constexpr (requires { whole.resizer; }) whole.resize(step, event);
+        break;
       default:
         break;  // of locks only
     }

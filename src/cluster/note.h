@@ -67,11 +67,12 @@ struct Note {
     freed,     // to the home: it has left, or does not try any more
     unknown,   // nobody has said how many permits (instances of these types) there are; or there
                // are too many groups or types for these
-    forgo      // to the home: none of my users wants it, or tries, any more
+    forgo,     // to the home: none of my users wants it, or tries, any more
+    resize     // to the home: from now on there are so many permits; and I want to take part
   };
-  static constexpr std::array<std::string_view, 16> kinds = {
-      "protocol", "report", "open", "query", "opened", "gone",  "retire",  "reported",
-      "spoilt",   "probe",  "busy", "go",    "held",   "freed", "unknown", "forgo"};
+  static constexpr std::array<std::string_view, 17> kinds = {
+      "protocol", "report", "open", "query", "opened", "gone",    "retire", "reported", "spoilt",
+      "probe",    "busy",   "go",   "held",  "freed",  "unknown", "forgo",  "resize"};
 
   Kind kind = Kind::protocol;
   // The one it is about. Of a report: the one that was retired, or 0 after a change of the view.
@@ -79,8 +80,11 @@ struct Note {
   std::vector<Holding> holdings{};  // report: of the sender; opened: of all
   std::uint64_t count = 0;          // report: fences reached this; opened: they count from here
   bool clear = false;               // report: surely nobody that is gone had it
-  // Of a semaphore, in report, open and opened: how many there are, as far as the sender knows.
-  std::uint32_t permits = 0;
+  // Of a semaphore, in report, open, opened and resize: how many there are, as far as the sender
+  // knows. And in report and opened, up to which number they go: further if there were more before,
+  // and somebody still has one; and whether somebody has resized it.
+  std::uint32_t permits = 0, numbers = 0;
+  bool resized = false;
   Terms terms{};                     // of a room or a store
   std::vector<Evidence> evidence{};  // one, or none
 
@@ -91,10 +95,12 @@ template <class Inner>
 struct DeskMessage : Note {
   Inner inner{};  // protocol
 
-  static constexpr std::array<std::string_view, 9> labels = {
-      "kind", "instance", "holdings", "count", "clear", "permits", "terms", "evidence", "inner"};
+  static constexpr std::array<std::string_view, 11> labels = {
+      "kind",    "instance", "holdings", "count",    "clear", "permits",
+      "numbers", "resized",  "terms",    "evidence", "inner"};
   [[nodiscard]] auto fields() const {
-    return std::tie(kind, instance, holdings, count, clear, permits, terms, evidence, inner);
+    return std::tie(kind, instance, holdings, count, clear, permits, numbers, resized, terms,
+                    evidence, inner);
   }
   bool operator==(const DeskMessage&) const = default;
 };

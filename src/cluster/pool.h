@@ -3,7 +3,9 @@
 // request of its own.
 //
 // How many permits there are, the first says who asks for one, and the home keeps it as long as
-// anybody has or wants a permit. Who says another number is refused.
+// anybody has or wants a permit. Who says another number is refused. Whoever resizes the semaphore
+// has the home end the instance, and the next one is born with the new number: more can be had at
+// once, fewer as those are released whose numbers are beyond it, which nobody gets again.
 //
 // After a death the home keeps what the dead may have, until the delay is over: what no living
 // member has reported, and less if the algorithm remembers (Remembering), as the members then say
@@ -44,17 +46,29 @@ struct Pool : Many<P, Pool<P>> {
 
   Crowd crowd;
   std::uint32_t permits = 0;  // how many there are; 0: this member has not been told
+  std::uint32_t numbers = 0;  // up to which number somebody has one
+  bool resized = false;       // somebody has said that there are so many from now on
+  // The one who wants it to be so many, until the home has said that it is.
+  struct Resizer {
+    UserId user = no_user;
+    std::uint32_t permits = 0;
+    [[nodiscard]] auto fields() const { return std::tie(user, permits); }
+    bool operator==(const Resizer&) const = default;
+  };
+  Resizer resizer;
 
-  static constexpr std::array<std::string_view, 9> labels = {
-      "crowd", "permits", "phase", "instance", "base", "last", "node", "home", "orphans"};
+  static constexpr std::array<std::string_view, 12> labels = {
+      "crowd",    "permits", "numbers", "resized", "resizer", "phase",
+      "instance", "base",    "last",    "node",    "home",    "orphans"};
   [[nodiscard]] auto fields() const {
-    return std::tie(crowd, permits, phase, instance, base, last, node, home, orphans);
+    return std::tie(crowd, permits, numbers, resized, resizer, phase, instance, base, last, node,
+                    home, orphans);
   }
   bool operator==(const Pool&) const = default;
 
   // Nothing would be lost if this value were thrown away, and a new one made when it is needed.
   [[nodiscard]] bool idle(const Ledger& ledger, const Rules& rules = {}) const {
-    return this->is_idle_part(ledger, rules) && crowd.is_idle();
+    return this->is_idle_part(ledger, rules) && !is_used_here();
   }
 
  private:
@@ -66,7 +80,8 @@ struct Pool : Many<P, Pool<P>> {
   // ---- users
 
   void ask(Step& step, const Event& event) {
-    const PermitWants wants{event.count, event.permits, event.kind == Event::Kind::attempt};
+    const PermitWants wants{event.count, event.permits, event.kind == Event::Kind::attempt,
+                            event.by_default};
     if (permits != 0)
       if (const auto reason = objection(wants)) return refuse(step, event.user, *reason);
     step.out.spot = crowd.line.push(event.user, wants);
@@ -75,7 +90,8 @@ struct Pool : Many<P, Pool<P>> {
 
   // REQUIRES: it is known how many permits there are.
   [[nodiscard]] std::optional<Reason> objection(const PermitWants& wants) const {
-    if (wants.permits != 0 && wants.permits != permits) return Reason::contradicts;
+    if (wants.permits != 0 && wants.permits != permits && !(resized && wants.by_default))
+      return Reason::contradicts;
     if (wants.count > permits) return Reason::too_many;
     return {};
   }
@@ -135,15 +151,40 @@ struct Pool : Many<P, Pool<P>> {
   }
   // If there is no instance, the next one is told by the home what was held when this member
   // reported, and it is released then.
-  void release(Step& step, const Units& units) {
+  // Those beyond the number of permits are kept from everybody until then.
+  void release(Step& step, Units units) {
     if (phase != Phase::open) return;
+    if (!step.context.without(Without::surplus))
+      units.erase(std::remove_if(units.begin(), units.end(),
+                                 [&](std::uint32_t unit) { return unit >= permits; }),
+                  units.end());
+    if (units.empty()) return;
     typename P::Out inner;
     node.release(std::span<const std::uint32_t>(units.data(), units.size()), inner);
     this->perform(step, inner);
   }
 
+  void resize(Step& step, const Event& event) {
+    if (resizer.user != no_user) return refuse(step, event.user, Reason::busy);
+    resizer = {event.user, event.permits};
+    if (phase == Phase::open && permits == event.permits) return end_resizing(step);
+    if (phase == Phase::closed) phase = Phase::asked;
+    this->tell_home(step, {.kind = Kind::resize, .permits = event.permits});
+  }
+  // It is so, or somebody else has said otherwise since.
+  void end_resizing(Step& step) {
+    const auto [user, wanted] = std::exchange(resizer, {});
+    if (user == no_user) return;
+    if (permits != wanted) return refuse(step, user, Reason::contradicts);
+    step.out.admitted.push_back({.user = user});
+  }
+
   bool withdraw(Step& step, const Event& event) {
     const auto user = event.user;
+    if (user == resizer.user) {
+      resizer = {};
+      return true;
+    }
     const bool first = crowd.asked && crowd.line.first() == user;
     if (!crowd.line.erase(user, event.spot)) return false;
     if (!first) return true;
@@ -193,16 +234,25 @@ struct Pool : Many<P, Pool<P>> {
     crowd.take(the_dead, {});
     crowd.asked = false;
     const auto units = crowd.units();
-    Note report{.kind = Kind::report, .instance = inquiry, .count = last, .permits = permits};
+    Note report{.kind = Kind::report,
+                .instance = inquiry,
+                .count = last,
+                .permits = permits,
+                .numbers = numbers,
+                .resized = resized};
     report.clear = clear && step.context.ledger->delayed;
     report.evidence = std::move(evidence);
     if (!units.empty()) report.holdings.push_back({.seat = step.context.self, .units = units});
     const bool asks = !crowd.line.empty();
-    phase = !units.empty() || asks ? Phase::asked : Phase::closed;
+    const bool resizes = resizer.user != no_user;
+    phase = !units.empty() || asks || resizes ? Phase::asked : Phase::closed;
     this->drop_part();
     this->tell_report(step, report);
+    if (resizes) this->tell_home(step, {.kind = Kind::resize, .permits = resizer.permits});
     if (asks) this->tell_home(step, {.kind = Kind::open, .permits = said()});
-    if (crowd.is_idle()) permits = 0;
+    if (!crowd.is_idle()) return;
+    permits = numbers = 0;
+    resized = false;
   }
 
   void opened(Step& step, const Note& note) {
@@ -211,6 +261,8 @@ struct Pool : Many<P, Pool<P>> {
     instance = note.instance;
     base = note.count;
     permits = note.permits;
+    numbers = std::max(permits, note.numbers);
+    resized = note.resized;
     const auto* mine = holding_of(step.context.self, note.holdings);
     const auto held = crowd.units();
     Units others;  // given to this member, and none of its users has them
@@ -222,11 +274,13 @@ struct Pool : Many<P, Pool<P>> {
     if (permits == 0 || others.size() + held.size() != (mine == nullptr ? 0 : mine->units.size()))
       return this->spoil(step);
     Setup setup = *step.context.setup;
-    setup.permits = permits;
+    setup.permits = numbers;
     if (!this->resume(step, setup, note.holdings)) return;
+    end_resizing(step);
     if (others.empty()) return go_on(step);
     if (home.keeps_for_the_dead()) {
-      for (const auto unit : others) crowd.give(the_dead, unit);
+      for (const auto unit : others)
+        if (unit < permits || home.keeps(unit)) crowd.give(the_dead, unit);
     } else if (!step.context.without(Without::leaving_between)) {
       release(step, others);
     }
@@ -239,11 +293,13 @@ struct Pool : Many<P, Pool<P>> {
     phase = Phase::closed;
     while (!crowd.line.empty() && crowd.line.first_wants().permits == 0)
       refuse(step, crowd.line.pop(), Reason::unknown);
+    if (const auto [user, wanted] = std::exchange(resizer, {}); user != no_user)
+      refuse(step, user, Reason::unknown);
   }
 
   void be_refused(Step&) {}  // these two of locks only
   void go(Step&, const Note&) {}
-  [[nodiscard]] bool is_used_here() const { return !crowd.is_idle(); }
+  [[nodiscard]] bool is_used_here() const { return !crowd.is_idle() || resizer.user != no_user; }
 };
 
 }  // namespace turno::cluster

@@ -34,6 +34,9 @@ struct RecoveringConfig {
   bool delay = false;      // clients outlive their node, and notice that it is dead
   bool forgetful = false;  // a desk that is idle is thrown away, and made anew when it is needed
   bool refusals = false;   // a member need not take whom another one sends
+  // Of a semaphore: how many permits its users say that there are, at most as many as in the setup;
+  // and what it is resized to.
+  std::uint32_t permits = 0, resized = 0;
 };
 
 template <Protocol P>
@@ -61,9 +64,9 @@ struct Recovering {
     std::uint32_t epoch = 0;
     Move move = Move::none;
     Fence fence{};  // of the user that moves
-    static constexpr std::array<std::string_view, 12> labels = {
-        "kind",  "instance", "holdings", "count", "clear", "permits",
-        "terms", "evidence", "inner",    "epoch", "move",  "fence"};
+    static constexpr std::array<std::string_view, 14> labels = {
+        "kind",    "instance", "holdings", "count", "clear", "permits", "numbers",
+        "resized", "terms",    "evidence", "inner", "epoch", "move",    "fence"};
     [[nodiscard]] auto fields() const {
       return std::tuple_cat(DeskMessage::fields(), std::tie(epoch, move, fence));
     }
@@ -216,12 +219,18 @@ struct Recovering {
              out);
     }
   }
-  // All say how many permits there are.
+  // All say how many permits there are. Who wants none changes that, and the next one back.
   void ask(std::uint32_t user, Demand demand, Out& out) requires counted {
+    if (demand.permits() == 0)
+      return step({.kind = EventKind::resize,
+                   .user = UserId{user} + 1,
+                   .permits = desk.permits == config->resized ? config->permits : config->resized},
+                  out);
     step({.kind = demand.only_try ? EventKind::attempt : EventKind::ask,
           .user = UserId{user} + 1,
           .count = demand.permits(),
-          .permits = setup->permits},
+          .permits = config->permits == 0 ? setup->permits : config->permits,
+          .by_default = true},
          out);
   }
   void release(Out& out) requires(!many) {
@@ -554,6 +563,8 @@ struct Recovering {
   // One at once, and the others whenever they come to hear it.
   void tell_users(const typename Desk::Out& inner, Out& out) requires many {
     for (const auto& admission : inner.admitted) {
+      if constexpr (counted)
+        for (const auto& unit : admission.units) TURNO_ASSERT(unit.number < desk.permits);
       auto& verdict =
           verdicts.emplace_back(static_cast<std::uint32_t>(admission.user - 1), admission.units);
       for (const auto& resource : admission.resources)

@@ -39,6 +39,8 @@ struct Rules {
     winners,          // of those who try a free thing at once nobody may go on
     freeing,          // the home is not told that whoever stayed inside has left
     spoils,           // the instance goes on although somebody was sent what cannot be
+    surplus,          // permits beyond a number that has become smaller are given out again
+    old_numbers,      // what was beyond it is not kept for the dead
     // Of what is remembered of those who are gone (homes/home_of_pools.cc) is forgotten:
     held,          // what they had when they asked
     last_request,  // that what they asked for may have been granted
@@ -49,12 +51,15 @@ struct Rules {
     kept_before    // that some permits are kept for who died before
   };
   // As on a command line, in their order.
-  static constexpr std::array<std::string_view, 28> names = {
-      "nothing",   "all-reports", "epochs",          "fence-epoch", "fence-floor",     "inquiries",
-      "escrow",    "giving-back", "leaving-between", "orphans",     "fences-of-users", "memory",
-      "own-users", "bequests",    "heirs",           "authority",   "warning",         "reclaims",
-      "winners",   "freeing",     "spoils",          "held",        "last-request",    "answers",
-      "releases",  "others-gone", "witnesses",       "kept-before"};
+  static constexpr std::array<std::string_view, 30> names = {
+      "nothing",         "all-reports", "epochs",          "fence-epoch",
+      "fence-floor",     "inquiries",   "escrow",          "giving-back",
+      "leaving-between", "orphans",     "fences-of-users", "memory",
+      "own-users",       "bequests",    "heirs",           "authority",
+      "warning",         "reclaims",    "winners",         "freeing",
+      "spoils",          "surplus",     "old-numbers",     "held",
+      "last-request",    "answers",     "releases",        "others-gone",
+      "witnesses",       "kept-before"};
 
   std::uint8_t in_a_row = fences_per_turn;  // users of a member in one turn
   bool eager = true;        // a member asks again before it leaves if its user will come back

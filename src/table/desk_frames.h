@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/note.h"
 #include "cluster/turn.h"
@@ -94,6 +96,7 @@ inline constexpr std::array<Route, cluster::Note::kinds.size()> routes = {{
     {Route::Way::to_home},                                                        // freed
     {.way = Route::Way::from_home, .named = true, .terms = true},                 // unknown
     {Route::Way::to_home, true},                                                  // forgo
+    {.way = Route::Way::to_home, .named = true, .permits = true},                 // resize
 }};
 [[nodiscard]] inline const Route& route_of(NoteKind kind) {
   return routes[static_cast<std::size_t>(kind)];
@@ -152,6 +155,15 @@ inline void encode_terms(wire::Writer& out, const cluster::Terms& terms) {
   return in.ok();
 }
 
+// What is too long for a frame is left out: then the home keeps everything for the dead.
+inline void encode_evidence(wire::Writer& out, const std::vector<cluster::Evidence>& evidence) {
+  std::string said;
+  wire::Writer writer(said);
+  wire::encode(writer, evidence);
+  if (said.size() <= wire::max_frame / 2) return out.raw(said);
+  wire::encode(out, std::vector<cluster::Evidence>());
+}
+
 // The body of a frame. The instance is in its header.
 template <class Inner>
 void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage<Inner>& message) {
@@ -161,11 +173,17 @@ void encode(wire::Writer& out, std::string_view name, const cluster::DeskMessage
   if (route.holdings) wire::encode(out, message.holdings);
   if (route.count) out.varint(message.count);
   if (route.clear) wire::encode(out, message.clear);
-  if (route.permits) out.varint(message.permits);
+  if (route.permits) {
+    out.varint(message.permits);
+    if (message.permits != 0) {
+      out.varint(message.numbers);
+      wire::encode(out, message.resized);
+    }
+  }
   if constexpr (BetweenSeats<Inner>)
     if (route.terms) encode_terms(out, message.terms);
   if constexpr (Remembered<Inner>)
-    if (route.evidence) wire::encode(out, message.evidence);
+    if (route.evidence) encode_evidence(out, message.evidence);
 }
 
 // What is behind the name, if there is one. False: no such message.
@@ -185,8 +203,11 @@ template <class Inner>
   if (route.clear && !wire::decode(in, message.clear, limits)) return false;
   if (route.permits) {
     const auto permits = in.varint();
-    if (permits > cluster::most_permits) return false;
+    const auto numbers = permits == 0 ? 0 : in.varint();
+    if (std::max(permits, numbers) > cluster::most_permits) return false;
     message.permits = static_cast<std::uint32_t>(permits);
+    message.numbers = static_cast<std::uint32_t>(numbers);
+    if (permits != 0 && !wire::decode(in, message.resized, limits)) return false;
   }
   if constexpr (BetweenSeats<Inner>)
     if (route.terms && !decode_terms(in, message.terms)) return false;
@@ -195,8 +216,8 @@ template <class Inner>
         (!wire::decode(in, message.evidence, lists) || message.evidence.size() > 1))
       return false;
   if (message.count >= most_count || !in.ok() || in.remaining() != 0) return false;
-  const auto units =
-      std::max<std::uint64_t>(message.permits, count_instances(message.terms.groups));
+  const auto units = std::max<std::uint64_t>(std::max(message.permits, message.numbers),
+                                             count_instances(message.terms.groups));
   for (const auto& holding : message.holdings) {
     if (holding.seat.index() >= limits.nodes) return false;
     for (const auto unit : holding.units)

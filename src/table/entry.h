@@ -88,6 +88,8 @@ class PermitWaiter : public Waiter {
   std::uint32_t count = 1;  // how many it wants
   // How many there are, or how many of its group may be inside, as it says; 0: it does not say.
   std::uint32_t permits = 0;
+  bool by_default = false;             // so many of a semaphore unless somebody has resized it
+  bool resizes = false;                // it wants none, but that there are so many
   std::string group;                   // of a room
   std::vector<cluster::Claim> claims;  // of a store
   // When it is settled: what it got (the fence is that of each), or why it did not.

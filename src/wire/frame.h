@@ -15,7 +15,7 @@
 
 namespace turno::wire {
 
-constexpr std::uint8_t version = 9;
+constexpr std::uint8_t version = 10;
 constexpr std::size_t max_frame = std::size_t{1} << 20;  // behind the length
 
 struct Frame {

@@ -18,6 +18,7 @@ void add_members(Command app, Job& job);
 void add_locks(Command app, Job& job);
 void add_waiters(Command app, Job& job);
 void add_why(Command app, Job& job);
+void add_set(Command app, Job& job);
 // `command` is what it runs; see frame/command_words.h.
 void add_lock(Command app, Job& job, const std::vector<std::string>& command);
 void add_semaphore(Command app, Job& job, const std::vector<std::string>& command);

@@ -7,6 +7,7 @@
 #include "cli/cluster/cluster_directory.h"
 #include "cli/cluster/local_members.h"
 #include "cli/cluster/node_address.h"
+#include "cli/frame/readable.h"
 #include "client/holder.h"
 
 namespace turno::cli {
@@ -270,6 +271,19 @@ tl::expected<Chain, Error> NodeQuery::chain(std::string_view name, std::string_v
     }
   }
   return chain;
+}
+
+tl::expected<void, Error> NodeQuery::resize(std::string_view semaphore, std::uint32_t permits,
+                                            milliseconds time) {
+  const auto reply =
+      call({"RESIZE", semaphore, std::to_string(permits), "TIMEOUT", std::to_string(time.count())});
+  if (!reply) return tl::unexpected(reply.error());
+  if (reply->kind != Reply::Kind::null) return {};
+  return tl::unexpected(
+      Error{Error::Code::timeout,
+            fmt::format("semaphore '{}' was not resized within {} ms: a node does not answer; it "
+                        "may still be; see: {} status",
+                        printable(semaphore), time.count(), program())});
 }
 
 tl::expected<void, Error> NodeQuery::drain() {

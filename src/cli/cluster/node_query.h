@@ -116,6 +116,9 @@ class NodeQuery {
                                                      std::string_view kind = {});
   // Who has it, for what each of them waits, who has that, and so on.
   tl::expected<Chain, Error> chain(std::string_view name, std::string_view kind = {});
+  // How many permits a semaphore has from now on. REQUIRES: there is less time than for an answer.
+  tl::expected<void, Error> resize(std::string_view semaphore, std::uint32_t permits,
+                                   std::chrono::milliseconds time);
   // The node begins to leave.
   tl::expected<void, Error> drain();
   [[nodiscard]] bool is_open() const { return !connection_->closed(); }

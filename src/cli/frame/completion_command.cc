@@ -29,7 +29,7 @@ bool begins_with_an_algorithm(const std::string& command) {
 }
 // What lists the names that a command can begin with, empty if there is nothing to list.
 std::string names_for(const std::string& command) {
-  for (const auto* each : {"why", "waiters", "lock", "leader", "elect"})
+  for (const auto* each : {"why", "waiters", "lock", "leader", "elect", "set"})
     if (command == each) return "locks --names";
   if (command == "drain") return "members --names";
   return {};

@@ -38,10 +38,13 @@ struct System {
   std::uint8_t users = 1;  // of a member that wait at once
   bool delay = false;      // clients outlive their node
   bool forgetful = true;
+  // A user that asks for none resizes it, from so many permits, if that is another number.
+  std::uint32_t at_first = 0, resized = 0;
   std::uint64_t states = 0, transitions = 0;
 };
 
-// "12?,1": the first member's users ask for one permit, then try for two; the second's for one.
+// "12?,1": the first member's users ask for one permit, then try for two; the second's for one. "0"
+// resizes it, and the next one back.
 std::vector<std::vector<Wish>> parse(std::string_view counts) {
   std::vector<std::vector<Wish>> scripts(1);
   for (const char c : counts) {
@@ -50,7 +53,8 @@ std::vector<std::vector<Wish>> parse(std::string_view counts) {
     } else if (c == '?') {
       scripts.back().back().only_try = true;
     } else {
-      scripts.back().push_back({.needs = {{0, static_cast<std::uint16_t>(c - '0')}}});
+      scripts.back().push_back(
+          {.needs = {{0, static_cast<std::uint16_t>(c - '0')}}, .only_try = c == '0'});
     }
   }
   return scripts;
@@ -74,6 +78,8 @@ check::Options options_of(const System& system, Without without = Without::nothi
   config.rules = {.tries = false};
   config.delay = system.delay;
   config.forgetful = system.forgetful;
+  config.permits = system.at_first;
+  config.resized = system.resized;
   options.channels = check::Channels::fifo;  // as the links of a cluster
   options.users = {.count = system.users, .outlive_nodes = system.delay};
   options.overlapping = true;
@@ -187,6 +193,60 @@ constexpr System small[] = {
      .counts = "1?,1,1?",
      .states = 6014,
      .transitions = 16624},
+    {.name = "grow",
+     .permits = 2,
+     .counts = "11,01",
+     .users = 2,
+     .at_first = 1,
+     .resized = 2,
+     .states = 895,
+     .transitions = 1575},
+    {.name = "shrink",
+     .permits = 3,
+     .counts = "211,01",
+     .users = 2,
+     .at_first = 3,
+     .resized = 1,
+     .states = 16224,
+     .transitions = 40743},
+    {.name = "shrink_and_withdrawal",
+     .permits = 2,
+     .counts = "11,01",
+     .withdrawals = 1,
+     .users = 2,
+     .at_first = 2,
+     .resized = 1,
+     .states = 4830,
+     .transitions = 9450},
+    {.name = "shrink_and_crash",
+     .permits = 2,
+     .counts = "11,01",
+     .crashes = 1,
+     .users = 2,
+     .at_first = 2,
+     .resized = 1,
+     .states = 5201,
+     .transitions = 12237},
+    {.name = "shrink_and_escrow",
+     .permits = 2,
+     .counts = "11,01",
+     .crashes = 1,
+     .users = 2,
+     .delay = true,
+     .at_first = 2,
+     .resized = 1,
+     .states = 10384,
+     .transitions = 24561},
+    {.name = "grow_and_escrow",
+     .permits = 2,
+     .counts = "11,01",
+     .crashes = 1,
+     .users = 2,
+     .delay = true,
+     .at_first = 1,
+     .resized = 2,
+     .states = 9151,
+     .transitions = 21774},
 };
 
 // Only if TURNO_DEEP is set in the environment.
@@ -244,6 +304,15 @@ constexpr System retiring{
     .permits = 2, .counts = "11,,1", .crashes = 1, .retirements = 1, .delay = true};
 constexpr System two_dead_of_two{.permits = 2, .counts = "1,,1", .crashes = 2, .delay = true};
 constexpr System two_deaths{.permits = 2, .counts = "1,1,1", .crashes = 2, .delay = true};
+constexpr System shrinking{
+    .permits = 2, .counts = "2,011", .users = 2, .at_first = 2, .resized = 1};
+constexpr System back_again{.permits = 2,
+                            .counts = "2,010",
+                            .crashes = 1,
+                            .users = 2,
+                            .delay = true,
+                            .at_first = 2,
+                            .resized = 1};
 constexpr System withdrawal{.permits = 2, .counts = "12,1", .withdrawals = 1, .users = 2};
 
 // That a report names its inquiry is not among them: whoever holds a permit is asked by everybody
@@ -258,6 +327,8 @@ constexpr Refutation refutations[] = {
     {Without::leaving_between, one_permit, "deadlock", 15},
     {Without::orphans, retirement, "deadlock", 10},
     {Without::memory, outliving, "exclusion", 8},
+    {Without::surplus, shrinking, "assertion", 13},
+    {Without::old_numbers, back_again, "exclusion", 12},
     {Without::held, outliving, "exclusion", 11},
     {Without::last_request, outliving, "exclusion", 8},
     {Without::answers, outliving, "exclusion", 11},

@@ -1,4 +1,4 @@
-// The home of a semaphore: what the dead may have.
+// The home of a semaphore: what the dead may have, and how many permits there are.
 #include <algorithm>
 #include <utility>
 
@@ -46,14 +46,23 @@ std::vector<std::uint32_t> Home::weigh(const Context& context) {
     for (auto& gone : each.gone) forget(context, gone);
     witnesses.push_back(each.gone);
   }
-  auto may_have = enough ? may_be_gone(witnesses, permits) : std::vector<bool>(permits, true);
+  const auto all = context.without(Without::old_numbers) ? permits : std::max(permits, numbers);
+  auto may_have = enough ? may_be_gone(witnesses, all) : std::vector<bool>(all, true);
   for (const auto& each : evidence)
     for (const auto unit : each.kept)
-      if (unit < permits && !context.without(Without::kept_before)) may_have[unit] = true;
+      if (unit < all && !context.without(Without::kept_before)) may_have[unit] = true;
   std::vector<std::uint32_t> units;
-  for (std::uint32_t unit = 0; unit < permits; ++unit)
+  for (std::uint32_t unit = 0; unit < all; ++unit)
     if (may_have[unit]) units.push_back(unit);
   return units;
+}
+
+// To what the home's own member has.
+void Home::add_own(const Holding& more) {
+  const auto mine = std::find_if(holdings.begin(), holdings.end(),
+                                 [&](const Holding& holding) { return holding.seat == more.seat; });
+  if (mine == holdings.end()) return holdings.push_back(more);
+  mine->units.insert(mine->units.end(), more.units.begin(), more.units.end());
 }
 
 void Home::keep_permits_for_the_dead(const Context& context) {
@@ -65,12 +74,35 @@ void Home::keep_permits_for_the_dead(const Context& context) {
   Holding kept{.seat = context.self};
   for (const auto unit : perhaps)
     if (!is_taken(unit)) kept.units.push_back(unit);
-  if (kept.units.empty()) return;
-  const auto mine = std::find_if(holdings.begin(), holdings.end(), [&](const Holding& holding) {
-    return holding.seat == context.self;
-  });
-  if (mine == holdings.end()) return holdings.push_back(kept);
-  mine->units.insert(mine->units.end(), kept.units.begin(), kept.units.end());
+  if (!kept.units.empty()) add_own(kept);
+}
+
+// Who resizes it is told of the instance that has so many; or that nobody uses it.
+void Home::resize(const Context& context, NodeId from, std::uint32_t so_many, Letters& letters) {
+  if (context.kind != Primitive::semaphore || so_many == 0) return;
+  if (lives() && permits == so_many) return tell_opened(from, letters);
+  const bool used = lives() || !missing.empty() || !holdings.empty() || !wishes.empty();
+  if (!used) return letters.push_back({from, {.kind = Note::Kind::unknown}});
+  resize_to = so_many;
+  wishes.insert(from);
+  if (lives()) end_instance(context, letters);
+  conclude(context, letters);
+}
+
+// What is had beyond the number of permits keeps its number until it is released. What lies
+// between, the home has for nobody.
+void Home::number_permits(const Context& context) {
+  if (resize_to != 0) {
+    permits = std::exchange(resize_to, 0);
+    resized = true;
+  }
+  numbers = permits;
+  for (const auto& holding : holdings)
+    for (const auto unit : holding.units) numbers = std::max(numbers, unit + 1);
+  Holding surplus{.seat = context.self};
+  for (auto unit = permits; unit < numbers; ++unit)
+    if (!is_taken(unit)) surplus.units.push_back(unit);
+  if (!surplus.units.empty() && !context.without(Without::surplus)) add_own(surplus);
 }
 
 }  // namespace turno::cluster

@@ -213,6 +213,8 @@ void Connection::lock(const Wanted& wanted) {
                              .thing = wanted.thing,
                              .count = wanted.count,
                              .permits = wanted.permits,
+                             .by_default = wanted.by_default,
+                             .resizes = wanted.resizes,
                              .value = wanted.value,
                              .group = wanted.group,
                              .claims = wanted.claims};
@@ -262,6 +264,7 @@ void Connection::write_grant(Thing thing, Fence fence, std::span<const std::uint
     return write_resources(reply_, resources);
   }
   if (thing != Thing::semaphore) return reply_.fence(fence.value);
+  if (permits.empty()) return reply_.simple("OK");  // it was resized
   write_permits(reply_, permits, fence);
 }
 

@@ -40,6 +40,8 @@ class Connection final : public net::Stream, public Session::Speaker {
     std::uint32_t count = 1;  // of a semaphore: how many permits
     // And how many there are, if that is said; of a room: how many of the group may be inside.
     std::uint32_t permits = 0;
+    bool by_default = false;      // so many of a semaphore unless somebody has resized it
+    bool resizes = false;         // it wants none, but that there are so many
     std::string_view value{};     // of a leader
     std::string_view group{};     // of a room
     std::vector<Claim> claims{};  // of a store

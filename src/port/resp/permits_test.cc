@@ -70,6 +70,43 @@ TEST_F(PermitsTest, EachHasItsNumberAndAFenceThatGrows) {
   EXPECT_GT(third.fence, second.fence);
 }
 
+TEST_F(PermitsTest, CanBecomeMore) {
+  auto one = caller(0), two = caller(1), three = caller(2);
+  grant_in(one.call("PERMIT gpu OF 1"));
+  two.send("PERMIT gpu");
+  ASSERT_TRUE(waiting(1, 1));
+  EXPECT_EQ(three.ask("RESIZE gpu 2"), "OK");
+  EXPECT_THAT(grant_in(two.read()).permits, ElementsAre(1));
+  EXPECT_THAT(three.ask("PERMIT gpu OF 1"), HasSubstr("has 2 permits as long as it is in use"));
+  EXPECT_EQ(three.ask("RESIZE gpu 2"), "OK");
+}
+
+// Whoever has one of those that go keeps it, and nobody gets it again.
+TEST_F(PermitsTest, CanBecomeFewer) {
+  auto one = caller(0), two = caller(1), three = caller(2);
+  EXPECT_THAT(grant_in(one.call("PERMIT gpu OF 3")).permits, ElementsAre(0));
+  const auto last = grant_in(two.call("PERMIT gpu COUNT 2"));
+  EXPECT_THAT(last.permits, ElementsAre(1, 2));
+  EXPECT_EQ(three.ask("RESIZE gpu 1"), "OK");
+  EXPECT_EQ(two.ask("RENEW gpu 9000"), "1");
+  EXPECT_THAT(three.ask("PERMIT gpu COUNT 2"), HasSubstr("has 1 permit, not 2"));
+  three.send("PERMIT gpu");
+  ASSERT_TRUE(waiting(1, 2));
+  EXPECT_EQ(two.ask("RELEASE gpu"), "2");
+  EXPECT_EQ(two.ask("PERMIT gpu TIMEOUT 300"), "null");
+  EXPECT_EQ(one.ask("RELEASE gpu"), "1");
+  EXPECT_THAT(grant_in(three.read()).permits, ElementsAre(0));
+}
+
+TEST_F(PermitsTest, AreResizedOnlyIfSomebodyUsesThem) {
+  auto one = caller(0);
+  EXPECT_THAT(one.ask("RESIZE gpu 4"), HasSubstr("nobody uses semaphore 'gpu'"));
+  EXPECT_THAT(one.ask("RESIZE gpu 0"), HasSubstr("RESIZE needs a number of permits, 1 to 65535"));
+  EXPECT_THAT(one.ask("RESIZE gpu 70000"), HasSubstr("1 to 65535"));
+  EXPECT_THAT(one.ask("RESIZE gpu 2 ASYNC"), HasSubstr("unknown option 'ASYNC'"));
+  EXPECT_THAT(grant_in(one.call("PERMIT gpu OF 3 COUNT 3")).permits, ElementsAre(0, 1, 2));
+}
+
 TEST_F(PermitsTest, WhoAsksForMuchIsNotOvertaken) {
   auto one = caller(0), two = caller(1), three = caller(2);
   grant_in(one.call("PERMIT gpu OF 2"));

@@ -24,6 +24,11 @@ std::string Session::Wait::objection() const {
   if (thing == Thing::store) return objection_of_store();
   const auto there_are = "semaphore '" + name + "' has " + std::to_string(known_permits) +
                          (known_permits == 1 ? " permit" : " permits");
+  if (resizes && reason == Reason::unknown) return "nobody uses semaphore '" + name + "'";
+  if (resizes)
+    return reason == Reason::contradicts
+               ? there_are + ": somebody else has resized it to that meanwhile"
+               : "somebody else resizes semaphore '" + name + "' at this moment";
   switch (reason) {
     case Reason::too_many:
       return there_are + ", not " + std::to_string(count);
@@ -78,7 +83,7 @@ std::string Session::Wait::objection_of_store() const {
 Session::Asked Session::permit(const Wanted& wanted) {
   using State = Asked::State;
   if (holds() + waits_.size() >= most_locks) return {State::too_many};
-  if (auto objection = out_of_turn(wanted); !objection.empty()) {
+  if (auto objection = wanted.resizes ? std::string() : out_of_turn(wanted); !objection.empty()) {
     watch_.count_refusal();
     return {.state = State::refused, .objection = std::move(objection), .code = "DEADLOCK"};
   }
@@ -105,6 +110,7 @@ Session::Asked Session::permit(const Wanted& wanted) {
 }
 
 void Session::keep_permits(const Wait& wait) {
+  if (wait.resizes) return;
   HeldPermits held;
   held.thing = wait.thing;
   held.name = wait.name;
@@ -119,10 +125,11 @@ void Session::keep_permits(const Wait& wait) {
 void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
   host_.loop().cancel(held.ttl);
   if (ttl > 0ms)
-    held.ttl =
-        host_.loop().after(ttl, [this, thing = held.thing, name = held.name, fence = held.fence] {
-          host_.pools(thing).take_back(name, fence, "its time to live ran out", &owner_);
-        });
+    held.ttl = host_.loop().after(ttl, [this, &held] {
+      held.ttl = {};
+      held.over = true;
+      host_.pools(held.thing).take_back(held.name, held.fence, "its time to live ran out", &owner_);
+    });
 }
 
 std::size_t Session::give_back(Thing thing, std::string_view name, Fence fence) {
@@ -154,6 +161,9 @@ void Session::lost_permits(Thing thing, const std::string& name, Fence fence,
                            std::string_view reason) {
   auto* found = permits_.first(thing, name, fence);
   if (found == nullptr) return;
+  // All visits of a room have one fence: it is the one whose time is over.
+  for (auto* other = found; other != nullptr; other = permits_.next(*other, fence))
+    if (other->over) found = other;
   host_.loop().cancel(found->ttl);
   const auto held = permits_.take(found->ticket);
   log::info("client {} (session {}) lost {} {} '{}': {}", owner_.client, id(),

@@ -21,6 +21,8 @@ class Session::Wait final : public table::PermitWaiter {
         session_(session) {
     count = wanted.count;
     permits = wanted.permits;
+    by_default = wanted.by_default;
+    resizes = wanted.resizes;
     group = wanted.group;
     claims.assign(wanted.claims.begin(), wanted.claims.end());
   }

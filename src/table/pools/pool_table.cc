@@ -45,11 +45,13 @@ bool PoolTable::join_line(std::string_view name, PermitWaiter& waiter, Event::Ki
   waiter.number = ++numbers_;
   waiter.since = Clock::now();
   waiter.state = Waiter::State::waiting;
+  if (waiter.resizes) kind = Event::Kind::resize;
   const auto result = engine_->step(entry, stage_,
                                     {.kind = kind,
                                      .user = waiter.number,
                                      .count = waiter.count,
                                      .permits = waiter.permits,
+                                     .by_default = waiter.by_default,
                                      .group = waiter.group,
                                      .claims = waiter.claims});
   waiter.spot = result.spot;
@@ -151,6 +153,10 @@ void PoolTable::tell_users(Entry& any, const Result&) {
   for (const auto& admission : pools().admitted()) {
     auto* waiter = take_waiter(entry, admission.user);
     if (waiter == nullptr) continue;
+    if (waiter->resizes) {
+      conclude(*waiter, Waiter::State::granted);
+      continue;
+    }
     auto& grant = entry.grants.emplace_back();
     grant.number = admission.user;
     grant.owner = waiter->owner;

@@ -127,6 +127,28 @@ TEST_F(PoolTableTest, KeepsWhatIsHeldThroughViews) {
   EXPECT_EQ(table_.release(name, owner_, one.fence), 1U);
 }
 
+// What everybody knows of many permits is more than a frame takes; the permits that are held are
+// not.
+TEST(LongReports, FitIntoAFrame) {
+  cluster::DeskMessage<KOutOfM::Message> report{{.kind = NoteKind::report}};
+  report.permits = report.numbers = cluster::most_permits;
+  auto& holding = report.holdings.emplace_back(NodeId{0});
+  for (std::uint32_t unit = 0; unit < cluster::most_permits; ++unit) holding.units.push_back(unit);
+  LastSeen gone{.time = 1};
+  gone.held.assign(cluster::most_permits, cluster::most_permits);
+  report.evidence.push_back({.instance = 1, .witnesses = 2, .gone = AllLastSeen(8, gone)});
+  std::string bytes;
+  wire::Writer out(bytes);
+  encode(out, "gpu", report);
+  EXPECT_LT(bytes.size(), wire::max_frame);
+  wire::Reader in(bytes);
+  EXPECT_EQ(in.bytes(), "gpu");
+  cluster::DeskMessage<KOutOfM::Message> read{{.kind = NoteKind::report}};
+  ASSERT_TRUE(decode(in, read, {.nodes = 9, .units = cluster::most_permits}));
+  EXPECT_EQ(read.holdings, report.holdings);
+  EXPECT_THAT(read.evidence, testing::IsEmpty()) << "the home keeps everything then";
+}
+
 TEST_F(PoolTableTest, EndsWithItsUsersTold) {
   const auto name = name_at(here);
   auto& one = asker(1, 1);

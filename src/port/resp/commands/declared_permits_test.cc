@@ -58,5 +58,15 @@ TEST_F(DeclaredPermits, OfNodesThatDisagreeTheFirstUsersCounts) {
   EXPECT_THAT(one.ask("PERMIT gpu"), StartsWith("[[1, ")) << "it goes on as it was";
 }
 
+// What is declared is the number to begin with.
+TEST_F(DeclaredPermits, CanBeResizedWhileTheyAreInUse) {
+  auto one = caller(0), two = caller(1), three = caller(2);
+  EXPECT_THAT(one.ask("PERMIT gpu"), StartsWith("[[0, "));
+  EXPECT_EQ(two.ask("RESIZE gpu 5"), "OK");
+  EXPECT_THAT(one.ask("PERMIT gpu COUNT 3"), StartsWith("[[1, "));
+  EXPECT_THAT(three.ask("PERMIT gpu"), StartsWith("[[4, ")) << "its node declares 8";
+  EXPECT_THAT(two.ask("PERMIT gpu OF 3"), HasSubstr("is declared to have 2 permits"));
+}
+
 }  // namespace
 }  // namespace turno::port

@@ -1,4 +1,5 @@
 // The commands for semaphores.
+#include <algorithm>
 #include <array>
 
 #include "port/resp/commands.h"
@@ -46,13 +47,17 @@ void permit(Connection& connection, Arguments arguments) {
     return out.error("ERR", "COUNT " + std::to_string(wanted.count) + " is more than OF " +
                                 std::to_string(wanted.permits));
   if (const auto* declared = connection.host().declarations().semaphore(wanted.name)) {
+    // It may have been resized since.
+    const auto there = connection.host().pools(Thing::semaphore).most(wanted.name, {});
     const auto asked = has_of ? wanted.permits : wanted.count;
-    if (has_of ? asked != declared->permits : asked > declared->permits)
+    if (has_of ? asked != declared->permits && asked != there
+               : asked > std::max(declared->permits, there))
       return out.error("ERR", "semaphore '" + std::string(wanted.name) + "' is declared to have " +
                                   std::to_string(declared->permits) +
                                   (declared->permits == 1 ? " permit (" : " permits (") +
                                   declared->where + "), not " + std::to_string(asked));
     wanted.permits = declared->permits;
+    wanted.by_default = true;
   }
   connection.lock(wanted);
 }
@@ -68,12 +73,33 @@ void release(Connection& connection, Arguments arguments) {
       connection.session().give_back(Thing::semaphore, arguments[1], fence)));
 }
 
+void resize(Connection& connection, Arguments arguments) {
+  Connection::Wanted wanted{.name = arguments[1], .thing = Thing::semaphore, .resizes = true};
+  if (!good_name(connection, "semaphore", wanted.name)) return;
+  std::size_t at = 1;
+  const auto permits = permits_in(connection, "RESIZE", arguments, at);
+  if (!permits) return;
+  wanted.permits = *permits;
+  WaitOptions options;
+  for (std::size_t i = 3; i < arguments.size(); ++i) {
+    const bool timeout = same(arguments[i], "TIMEOUT");
+    const auto taken = timeout ? options.take(connection, arguments, i, wanted) : std::nullopt;
+    if (!taken)
+      return connection.reply().error(
+          "ERR", "unknown option '" + std::string(arguments[i]) + "': there is TIMEOUT ms");
+    if (!*taken) return;
+  }
+  connection.lock(wanted);
+}
+
 constexpr std::array all = {
     Command{"PERMIT", permit, For::session, 2, 11,
             "PERMIT name [COUNT n] [OF n] [TIMEOUT ms] [TTL ms] [ASYNC]", "turno",
             "Take permits of a semaphore, waiting for them"},
     Command{"RELEASE", release, For::session, 2, 3, "RELEASE name [fence]", "turno",
             "Give permits of a semaphore back"},
+    Command{"RESIZE", resize, For::session, 3, 5, "RESIZE name permits [TIMEOUT ms]", "turno",
+            "Say how many permits a semaphore has from now on"},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What a session has and waits for, as far as deadlocks are concerned.
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -91,7 +92,7 @@ std::string Session::out_of_turn(const Wanted& wanted) const {
     if (look_at(rules_of(declarations, held.thing, held.name, held.resources), false))
       return objection;
   for (const auto& [ticket, wait] : waits_)
-    if (!wait->tries &&
+    if (!wait->tries && !wait->resizes &&
         look_at(rules_of(declarations, wait->thing, wait->name, wait->claims), true))
       return objection;
   return {};
@@ -114,6 +115,18 @@ std::size_t Session::units_of(const HeldPermits& held, const NamedThing& of) {
   return static_cast<std::size_t>(std::ranges::count(held.resources, of.part, &Resource::type));
 }
 
+namespace {
+
+// Of a store as a whole.
+void add_each_type(const NamedThing& store, const HeldPermits& held, std::vector<Possession>& has) {
+  std::map<std::string, std::uint32_t> units;
+  for (const auto& resource : held.resources) ++units[resource.type];
+  for (const auto& [type, count] : units)
+    has.push_back({.thing = {store.kind, store.name, type}, .number = held.ticket, .units = count});
+}
+
+}  // namespace
+
 // The table knows; the news that something was lost may still be on its way to this session.
 std::vector<Possession> Session::possessions(const NamedThing& named) {
   std::vector<Possession> has;
@@ -127,6 +140,10 @@ std::vector<Possession> Session::possessions(const NamedThing& named) {
   for (const auto* held = permits_.first(thing, named.name, {}); held != nullptr;
        held = permits_.next(*held, {})) {
     if (!host_.pools(thing).holds(held->name, owner_, held->fence)) continue;
+    if (thing == Thing::store && named.part.empty()) {
+      add_each_type(named, *held, has);
+      continue;
+    }
     const auto units = units_of(*held, named);
     if (units == 0) continue;
     has.push_back({.thing = named,
@@ -184,7 +201,7 @@ cluster::Testimony Session::testimony(std::uint64_t member, const std::vector<Na
     auto& table = table::several_have(wait->thing)
                       ? static_cast<table::Table&>(host_.pools(wait->thing))
                       : host_.locks_of(wait->thing);
-    goes_on = wait->tries || !table.waits(*wait);
+    goes_on = wait->tries || wait->resizes || !table.waits(*wait);
     said.waits.push_back(pending(*wait));
     for (const auto& need : said.waits.back().needs) looked_at.push_back(need.thing);
   }
@@ -194,6 +211,10 @@ cluster::Testimony Session::testimony(std::uint64_t member, const std::vector<Na
   looked_at.erase(std::unique(looked_at.begin(), looked_at.end()), looked_at.end());
   for (const auto& thing : looked_at)
     std::ranges::move(possessions(thing), std::back_inserter(said.has));
+  // A store's types may have been looked at with it and by themselves.
+  std::ranges::sort(said.has, {},
+                    [](const Possession& each) { return std::tie(each.thing, each.number); });
+  said.has.erase(std::unique(said.has.begin(), said.has.end()), said.has.end());
   return said;
 }
 
