@@ -18,6 +18,7 @@
 #include "core/fence.h"
 #include "core/node_id.h"
 #include "table/desk_frames.h"
+#include "table/pools/permit_grants.h"
 
 namespace turno::table {
 
@@ -141,19 +142,8 @@ struct Entry : HomeHook, WatchHook {
   std::unique_ptr<Inheritance> inheritance;  // mostly none
 };
 
-// Who has permits of a semaphore or resources of a store by one grant, or is inside a room.
-struct PermitGrant {
-  cluster::UserId number = cluster::no_user;
-  const Owner* owner = nullptr;
-  Fence fence;
-  boost::container::small_vector<std::uint32_t, 1> units;  // of a room: none
-  std::string group;
-  std::vector<cluster::Resource> resources;
-  Clock::time_point since{};
-};
-
 struct PoolEntry : Entry {
-  std::vector<PermitGrant> grants;
+  PermitGrants grants;
   boost::unordered_flat_map<cluster::UserId, PermitWaiter*> waiters;
 };
 

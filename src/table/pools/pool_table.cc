@@ -86,20 +86,15 @@ PermitWaiter* PoolTable::take_waiter(PoolEntry& entry, cluster::UserId number) {
   return waiter;
 }
 
-// All who are in a room together have one fence.
-PermitGrant* PoolTable::find_grant(std::string_view name, Fence fence, const Owner* owner) {
+const PermitGrant* PoolTable::find_grant(std::string_view name, Fence fence, const Owner* owner) {
   auto* entry = find(name);
   if (entry == nullptr) return nullptr;
-  auto& grants = pool(*entry).grants;
-  const auto found = std::find_if(grants.begin(), grants.end(), [&](const PermitGrant& each) {
-    return each.fence == fence && (owner == nullptr || each.owner == owner);
-  });
-  return found == grants.end() ? nullptr : &*found;
+  return pool(*entry).grants.find(fence, owner);
 }
 
 std::size_t PoolTable::release(std::string_view name, const Owner& owner, Fence fence) {
   const Locked locked(*this);
-  auto* grant = find_grant(name, fence, &owner);
+  const auto* grant = find_grant(name, fence, &owner);
   if (grant == nullptr) return 0;
   const auto count = std::max({std::size_t{1}, grant->units.size(), grant->resources.size()});
   leave(pool(*find(name)), *grant);
@@ -109,7 +104,7 @@ std::size_t PoolTable::release(std::string_view name, const Owner& owner, Fence 
 bool PoolTable::take_back(std::string_view name, Fence fence, std::string_view reason,
                           const Owner* owner) {
   const Locked locked(*this);
-  auto* grant = find_grant(name, fence, owner);
+  const auto* grant = find_grant(name, fence, owner);
   if (grant == nullptr) return false;
   auto& entry = pool(*find(name));
   tell_lost(*grant->owner, entry.name, fence, reason);
@@ -128,9 +123,9 @@ bool PoolTable::holds(std::string_view name, const Owner& owner, Fence fence) {
   return find_grant(name, fence, &owner) != nullptr;
 }
 
-void PoolTable::leave(PoolEntry& entry, PermitGrant& grant) {
+void PoolTable::leave(PoolEntry& entry, const PermitGrant& grant) {
   const auto number = grant.number;
-  entry.grants.erase(entry.grants.begin() + (&grant - entry.grants.data()));
+  entry.grants.erase(grant);
   Statistics::add(statistics_.released);
   Statistics::add<std::int64_t>(statistics_.holders, -1);
   step(entry, {.kind = Event::Kind::leave, .user = number});
@@ -157,7 +152,7 @@ void PoolTable::tell_users(Entry& any, const Result&) {
       conclude(*waiter, Waiter::State::granted);
       continue;
     }
-    auto& grant = entry.grants.emplace_back();
+    PermitGrant grant;
     grant.number = admission.user;
     grant.owner = waiter->owner;
     grant.since = now();
@@ -175,6 +170,7 @@ void PoolTable::tell_users(Entry& any, const Result&) {
     Statistics::add<std::int64_t>(statistics_.holders);
     statistics_.waited(Clock::now() - waiter->since);
     note_fence(grant.fence);
+    entry.grants.add(std::move(grant));
     conclude(*waiter, Waiter::State::granted);
   }
 }
@@ -200,7 +196,7 @@ void PoolTable::end_users(Entry& any, std::string_view reason) {
   const auto waiting = std::exchange(entry.waiters, {});
   entry.waiting = 0;
   for (const auto& [number, waiter] : waiting) settle(*waiter, Waiter::State::failed);
-  for (const auto& grant : std::exchange(entry.grants, {})) {
+  for (const auto& [number, grant] : std::exchange(entry.grants, {})) {
     Statistics::add<std::int64_t>(statistics_.holders, -1);
     tell_lost(*grant.owner, entry.name, grant.fence, reason);
   }
@@ -216,7 +212,7 @@ void PoolTable::sight_holders(const Entry& any, std::size_t most, Sightings& fou
     sighting.resources = std::move(dead->resources);
     note(found, most, std::move(sighting));
   }
-  for (const auto& grant : entry.grants) {
+  for (const auto& [number, grant] : entry.grants) {
     note(found, most,
          {.lock = entry.name,
           .client = grant.owner->client,

@@ -42,8 +42,8 @@ class PoolTable final : public Table {
   static const PoolEntry& pool(const Entry& entry) { return static_cast<const PoolEntry&>(entry); }
   bool join_line(std::string_view name, PermitWaiter& waiter, Event::Kind kind);
   PermitWaiter* take_waiter(PoolEntry& entry, cluster::UserId number);
-  PermitGrant* find_grant(std::string_view name, Fence fence, const Owner* owner);
-  void leave(PoolEntry& entry, PermitGrant& grant);
+  const PermitGrant* find_grant(std::string_view name, Fence fence, const Owner* owner);
+  void leave(PoolEntry& entry, const PermitGrant& grant);
 
   void conclude(PermitWaiter& waiter, Waiter::State state);
   Fence name_reservation(const PermitGrant& grant);

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using State = Waiter::State;
-using SeatMessage = cluster::Seated<protocols::QuorumGroup>::Message;
+using RoomMessage = cluster::Seated<protocols::QuorumGroup>::Message;
 using ::testing::ElementsAre;
 
 class RoomAsker final : public PermitWaiter {
@@ -127,7 +127,7 @@ TEST_F(RoomTableTest, RandomFramesOfRoomsBreakNothing) {
     const auto instance = global_instance(NodeId{any(2)}, 1 + any(6));
     std::string body;
     wire::Writer out(body);
-    cluster::DeskMessage<SeatMessage> message{{.kind = kind}};
+    cluster::DeskMessage<RoomMessage> message{{.kind = kind}};
     for (auto more = any(3); more > 0; --more)
       message.holdings.push_back(
           {.seat = NodeId{any(3)}, .group = static_cast<std::uint32_t>(any(3))});
@@ -140,7 +140,7 @@ TEST_F(RoomTableTest, RandomFramesOfRoomsBreakNothing) {
     message.terms.kept = any(4) == 0;
     message.terms.fence = Fence{any(3) == 0 ? random() : 0};
     auto& inner = message.inner;
-    inner.kind = static_cast<protocols::QuorumGroup::Kind>(any(SeatMessage::kinds.size()));
+    inner.kind = static_cast<protocols::QuorumGroup::Kind>(any(RoomMessage::kinds.size()));
     inner.session = static_cast<std::uint32_t>(any(4));
     inner.time = any(6);
     inner.clock = any(9);

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using cluster::Claim;
 using cluster::Resource;
 using State = Waiter::State;
-using SeatMessage = cluster::Seated<protocols::CentralAllocator>::Message;
+using StoreMessage = cluster::Seated<protocols::CentralAllocator>::Message;
 using ::testing::ElementsAre;
 
 class StoreAsker final : public PermitWaiter {
@@ -58,7 +58,7 @@ class StoreTableTest : public testing::Test {
   void lose_the_other(const std::string& name) {
     std::string body;
     wire::Writer out(body);
-    encode(out, name, cluster::DeskMessage<SeatMessage>{{.kind = NoteKind::open}});
+    encode(out, name, cluster::DeskMessage<StoreMessage>{{.kind = NoteKind::open}});
     EXPECT_TRUE(hear(NoteKind::open, 0, body));
     view_.members[1] = {.id = 3, .name = "c"};
     enter(2, true);

@@ -150,6 +150,7 @@ std::vector<Possession> Session::possessions(const NamedThing& named) {
                    .number = held->ticket,
                    .units = static_cast<std::uint32_t>(units),
                    .group = held->group});
+    if (thing == Thing::room) break;  // to be in a room twice is to be in it
   }
   return has;
 }
