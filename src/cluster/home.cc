@@ -117,14 +117,21 @@ void Home::believe(const Holding& holding) {
   const bool second = holding.units.empty()
                           ? !holdings.empty()
                           : std::any_of(holding.units.begin(), holding.units.end(),
-                                        [&](std::uint32_t unit) { return is_taken(unit); });
+                                        [has = taken()](std::uint32_t unit) {
+                                          return unit < has.size() && has[unit];
+                                        });
   if (!second) holdings.push_back(holding);
 }
 
-bool Home::is_taken(std::uint32_t unit) const {
-  return std::any_of(holdings.begin(), holdings.end(), [&](const Holding& other) {
-    return std::find(other.units.begin(), other.units.end(), unit) != other.units.end();
-  });
+// Of each unit, whether somebody has it. Whoever asks often asks once.
+std::vector<bool> Home::taken() const {
+  std::vector<bool> has;
+  for (const auto& holding : holdings)
+    for (const auto unit : holding.units) {
+      if (unit >= has.size()) has.resize(std::size_t{unit} + 1);
+      has[unit] = true;
+    }
+  return has;
 }
 
 // An instance that was born for it alone ends at once: a home that was stopped hears thousands of

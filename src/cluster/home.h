@@ -51,7 +51,7 @@ struct Home {
   // those may have, once that has been worked out.
   std::vector<Evidence> evidence;
   bool weighed = false;
-  std::vector<std::uint32_t> perhaps;
+  std::vector<std::uint32_t> perhaps;  // in their order
 
   static constexpr std::array<std::string_view, 21> labels = {
       "here",     "missing", "inquiry", "wishes",     "tries",    "members", "instance",
@@ -77,7 +77,7 @@ struct Home {
   [[nodiscard]] bool keeps_for_the_dead() const { return lives() && !clear; }
   // This permit is one of that.
   [[nodiscard]] bool keeps(std::uint32_t unit) const {
-    return std::find(perhaps.begin(), perhaps.end(), unit) != perhaps.end();
+    return std::binary_search(perhaps.begin(), perhaps.end(), unit);
   }
   // Surely these members, who are gone now, did not have it.
   [[nodiscard]] bool clears(const NodeSet& gone) const;
@@ -94,7 +94,7 @@ struct Home {
   bool take(NodeId from, Instance about);
   void take_report(const Context& context, NodeId from, const Note& note);
   void believe(const Holding& holding);
-  [[nodiscard]] bool is_taken(std::uint32_t unit) const;
+  [[nodiscard]] std::vector<bool> taken() const;
   void take_open(const Context& context, NodeId from, const Note& note, Letters& letters);
   void keep_for_the_dead(const Context& context);
   void forgo(const Context& context, NodeId from, bool used_here, Letters& letters);

@@ -268,7 +268,7 @@ struct Pool : Many<P, Pool<P>> {
     Units others;  // given to this member, and none of its users has them
     if (mine != nullptr) {
       for (const auto unit : mine->units)
-        if (std::find(held.begin(), held.end(), unit) == held.end()) others.push_back(unit);
+        if (!std::binary_search(held.begin(), held.end(), unit)) others.push_back(unit);
     }
     // Nobody else can have what is held here.
     if (permits == 0 || others.size() + held.size() != (mine == nullptr ? 0 : mine->units.size()))

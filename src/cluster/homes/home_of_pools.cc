@@ -1,5 +1,6 @@
 // The home of a semaphore: what the dead may have, and how many permits there are.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cluster/home.h"
@@ -66,14 +67,15 @@ void Home::add_own(const Holding& more) {
 }
 
 void Home::keep_permits_for_the_dead(const Context& context) {
+  const auto has = taken();
+  const auto is_free = [&](std::uint32_t unit) { return unit >= has.size() || !has[unit]; };
   if (!std::exchange(weighed, true)) {
     perhaps = weigh(context);
-    std::erase_if(perhaps, [&](std::uint32_t unit) { return is_taken(unit); });
+    std::erase_if(perhaps, [&](std::uint32_t unit) { return !is_free(unit); });
   }
   evidence.clear();
   Holding kept{.seat = context.self};
-  for (const auto unit : perhaps)
-    if (!is_taken(unit)) kept.units.push_back(unit);
+  std::copy_if(perhaps.begin(), perhaps.end(), std::back_inserter(kept.units), is_free);
   if (!kept.units.empty()) add_own(kept);
 }
 
@@ -96,12 +98,11 @@ void Home::number_permits(const Context& context) {
     permits = std::exchange(resize_to, 0);
     resized = true;
   }
-  numbers = permits;
-  for (const auto& holding : holdings)
-    for (const auto unit : holding.units) numbers = std::max(numbers, unit + 1);
+  const auto has = taken();
+  numbers = std::max(permits, static_cast<std::uint32_t>(has.size()));
   Holding surplus{.seat = context.self};
   for (auto unit = permits; unit < numbers; ++unit)
-    if (!is_taken(unit)) surplus.units.push_back(unit);
+    if (!has[unit]) surplus.units.push_back(unit);
   if (!surplus.units.empty() && !context.without(Without::surplus)) add_own(surplus);
 }
 

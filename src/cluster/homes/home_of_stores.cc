@@ -11,13 +11,14 @@ void Home::take_store(NodeId from, const Note& note) {
   terms.seats = std::max(terms.seats, std::min(note.terms.seats, most_seats));
   for (const auto& holding : note.holdings) {
     Holding believed{.seat = from};
+    const auto has = taken();
     for (const auto unit : holding.units) {
       const auto resource = resource_of(note.terms.groups, unit);
       if (!resource) continue;
       const auto* type = find(note.terms.groups, resource->type);
       if (find(terms.groups, type->name) == nullptr && fits(*type)) terms.groups.push_back(*type);
       const auto number = number_through(terms.groups, *resource);
-      if (number && !is_taken(*number)) believed.units.push_back(*number);
+      if (number && (*number >= has.size() || !has[*number])) believed.units.push_back(*number);
     }
     if (!believed.units.empty()) holdings.push_back(believed);
   }
@@ -60,8 +61,9 @@ void Home::stock(Letters& letters) {
 // What no living member has reported, a dead one may have.
 void Home::keep_instances_for_the_dead(const Context& context) {
   Holding kept{.seat = context.self};
+  const auto has = taken();
   for (std::uint32_t unit = 0; unit < count_instances(terms.groups); ++unit)
-    if (!is_taken(unit)) kept.units.push_back(unit);
+    if (unit >= has.size() || !has[unit]) kept.units.push_back(unit);
   if (!kept.units.empty()) holdings.push_back(kept);
 }
 
