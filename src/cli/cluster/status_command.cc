@@ -151,6 +151,14 @@ std::uint64_t waiting_at(const NodeInfo& node) {
   return sum;
 }
 
+std::uint64_t held_at(const NodeInfo& node) {
+  std::uint64_t sum = 0;
+  for (const auto* key : {"held_here", "leaders_here", "permits_held_here", "inside_from_here",
+                          "reservations_held_here"})
+    sum += node.number(key);
+  return sum;
+}
+
 Totals totals_of(const std::vector<Seen>& all) {
   Totals totals;
   for (const auto& each : all) {
@@ -182,8 +190,10 @@ void print_text(const NodeInfo& asked, const std::vector<Seen>& all) {
     table.add({printable(member.name), std::to_string(member.pid),
                info ? each.state() : fmt::format("no answer: {}", text_of(each.known.process)),
                printable(member.client_address), printable(member.http_address),
-               info ? std::to_string(each.clients) : "-", number("held_here"),
-               number("waiting_here"), number("acquired"), info ? readable(up) : "-"});
+               info ? std::to_string(each.clients) : "-",
+               info ? std::to_string(held_at(*info)) : "-",
+               info ? std::to_string(waiting_at(*info)) : "-", number("acquired"),
+               info ? readable(up) : "-"});
   }
   fmt::print("{}", table.text());
   const auto totals = totals_of(all);

@@ -351,9 +351,9 @@ std::optional<Fence> Session::fence_of(std::string_view name, Thing thing) const
   return held == all.end() ? std::nullopt : std::optional(held->second.fence);
 }
 
-std::chrono::milliseconds Session::ttl_left(const Held& held) {
-  if (held.ttl.number == 0) return 0ms;
-  return std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(held.ttl.at - Clock::now()));
+std::chrono::milliseconds Session::left_of(const net::Loop::Timer& ttl) {
+  if (ttl.number == 0) return 0ms;
+  return std::max(1ms, std::chrono::ceil<std::chrono::milliseconds>(ttl.at - Clock::now()));
 }
 
 std::vector<Session::Holding> Session::holdings() const {
@@ -362,7 +362,10 @@ std::vector<Session::Holding> Session::holdings() const {
   for (const auto* kind : {&locks_, &elections_})
     for (const auto& [name, held] : kind->held)
       all.push_back(
-          {.name = name, .thing = kind->thing, .fence = held.fence, .ttl = ttl_left(held)});
+          {.name = name, .thing = kind->thing, .fence = held.fence, .ttl = left_of(held.ttl)});
+  for (const auto& [ticket, held] : permits_)
+    all.push_back(
+        {.name = held.name, .thing = held.thing, .fence = held.fence, .ttl = left_of(held.ttl)});
   return all;
 }
 

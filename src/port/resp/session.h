@@ -261,7 +261,8 @@ class Session {
 
   void keep(const Wait& wait);
   static void forget(OfKind& kind, ByName<Held>::iterator held);
-  [[nodiscard]] static std::chrono::milliseconds ttl_left(const Held& held);  // 0: it has none
+  [[nodiscard]] static std::chrono::milliseconds left_of(
+      const net::Loop::Timer& ttl);  // 0: there is none
   void keep_permits(const Wait& wait);
   void set_ttl(HeldPermits& held, std::chrono::milliseconds ttl);
   void end_permits();

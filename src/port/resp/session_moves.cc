@@ -35,7 +35,7 @@ std::vector<table::Bequest> Session::bequeath() {
       auto bequest = host_.locks_of(kind->thing).bequeath(name, owner_, held.fence);
       if (!bequest) continue;
       held.moving = true;
-      bequest->ttl = ttl_left(held);
+      bequest->ttl = left_of(held.ttl);
       held.until = held.ttl.at;
       host_.loop().cancel(held.ttl);
       bytes += bequest->value.size();

@@ -136,10 +136,12 @@ TEST_F(SessionsTest, OutlivesItsConnections) {
   {
     auto one = joined(key);
     one.lock("a");
+    EXPECT_THAT(one.ask("PERMIT gpu OF 2"), StartsWith("["));
   }
   EXPECT_TRUE(eventually([&] { return cluster_[0].clients() == 0; }));
   EXPECT_EQ(cluster_[0].locks().statistics().holders, 1);
   auto two = joined(key);
+  EXPECT_THAT(two.ask("SESSION INFO"), HasSubstr("\"name\", \"gpu\", \"kind\", \"semaphore\""));
   EXPECT_THAT(two.ask("SESSION INFO"), HasSubstr("\"name\", \"a\", \"kind\", \"lock\", \"fence\""));
   EXPECT_EQ(two.ask("UNLOCK a"), "1");
 }
