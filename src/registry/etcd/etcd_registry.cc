@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -130,7 +131,12 @@ Expected<EtcdRegistry::Sight> EtcdRegistry::read_sight(const Gateway::Answer& an
       for (const auto& pair : pairs) {
         const auto key = bytes_at(pair.as_object(), "key");
         if (key != view_key()) {
-          sight.roll.push_back(std::stoull(key.substr(prefix_.size() + roll_directory.size())));
+          // Somebody else's keys are nobody's membership.
+          const auto digits = std::string_view(key).substr(prefix_.size() + roll_directory.size());
+          std::uint64_t member = 0;
+          const auto* last = digits.data() + digits.size();
+          const auto [end, error] = std::from_chars(digits.data(), last, member);
+          if (error == std::errc() && end == last) sight.roll.push_back(member);
           continue;
         }
         auto view = view_from_text(bytes_at(pair.as_object(), "value"));

@@ -51,8 +51,8 @@ class EtcdRegistryTest : public ::testing::Test {
     return summary(view);
   }
   // Writes whatever it is where the view is.
-  void overwrite(const std::string& text) {
-    const auto put = Json().add("key", to_base64("/turno/test/view")).add("value", to_base64(text));
+  void overwrite(const std::string& text, const std::string& key = "/turno/test/view") {
+    const auto put = Json().add("key", to_base64(key)).add("value", to_base64(text));
     ASSERT_TRUE(gateway_.post("kv/put", put));
   }
   View written() {
@@ -268,6 +268,16 @@ TEST_F(EtcdRegistryTest, WhatIsNoViewIsAnErrorAndHarmsNoMember) {
   EXPECT_THAT(summary(b->join(member_named("b"), running("nxr"))), HasSubstr("damaged: "));
   overwrite(good);
   EXPECT_TRUE(eventually([&] { return keep(*a) == "a @ 1"; }));
+}
+
+TEST_F(EtcdRegistryTest, KeysOfOthersAreNobodysMembership) {
+  auto a = make(), b = make();
+  ASSERT_TRUE(a->join(member_named("a"), running("nxr")));
+  for (const auto* key : {"anything", "-1", "12x", "", "99999999999999999999999"})
+    overwrite("x", std::string("/turno/test/member/") + key);
+  ASSERT_TRUE(b->join(member_named("b"), running("nxr")));
+  a->look_again();
+  EXPECT_EQ(summary(a->current()), "a b @ 2");
 }
 
 TEST_F(EtcdRegistryTest, BumpsTheEpochAlsoIfOthersChangeIt) {
