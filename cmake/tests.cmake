@@ -30,7 +30,7 @@ if(TURNO_SANITIZE)
 endif()
 
 # Rooms whose test files have no names in common are compiled several files together, which takes
-# half the time. The sanitizers' presets compile each file alone, and so look for shadowed names.
+# half the time. The clang preset compiles each file alone, and so looks for shadowed names.
 set(TURNO_TOGETHER core sim check field lab net cluster registry table port node client cli torture)
 
 function(turno_room_test room)
