@@ -79,7 +79,7 @@ sanitize: bootstrap ## Test what has memory, sockets or threads with the sanitiz
 	@scripts/bootstrap etcd-server
 	@scripts/sanitize
 
-check-deep: lab-program mpi release-recovery_test release-catalogue_test release-turno-torture ## Explore the large configurations (minutes)
+check-deep: lab-program mpi release-recovery_test release-cluster_test release-catalogue_test release-turno-torture ## Explore the large configurations (minutes)
 	@scripts/check-deep $(TURNO)
 
 lab: lab-program ## Run the papers' experiments and ours, judge them, write results/report.html (minutes)

@@ -263,16 +263,16 @@ constexpr System large[] = {
      .counts = "1,1,1",
      .crashes = 2,
      .delay = true,
-     .states = 3908168,
-     .transitions = 16486942},
+     .states = 3921494,
+     .transitions = 16547394},
     {.name = "escrow_and_join",
      .permits = 2,
      .counts = "1,1,1",
      .crashes = 1,
      .joins = 1,
      .delay = true,
-     .states = 4229536,
-     .transitions = 16573450},
+     .states = 4264593,
+     .transitions = 16697054},
 };
 
 class Pools : public ::testing::TestWithParam<System> {};
