@@ -27,7 +27,6 @@ struct HeldPermits {  // or a room that it is in, or resources
   std::vector<std::uint32_t> permits;
   std::vector<Resource> resources;
   std::string group;  // of a room
-  bool over = false;  // its time to live is
 };
 
 template <class Less = std::less<>>

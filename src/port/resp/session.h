@@ -289,6 +289,7 @@ class Session {
   boost::container::small_vector<Speaker*, 2> speakers_;
   OfKind locks_{Thing::lock}, elections_{Thing::election};
   Grants permits_;
+  std::vector<std::uint64_t> overdue_;  // of those whose time to live is over: their tickets
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<Wait>> waits_;  // by ticket
   std::uint64_t tickets_ = 0;
   bool movable_ = false, dismissed_ = false;

@@ -127,7 +127,7 @@ void Session::set_ttl(HeldPermits& held, std::chrono::milliseconds ttl) {
   if (ttl > 0ms)
     held.ttl = host_.loop().after(ttl, [this, &held] {
       held.ttl = {};
-      held.over = true;
+      overdue_.push_back(held.ticket);
       host_.pools(held.thing).take_back(held.name, held.fence, "its time to live ran out", &owner_);
     });
 }
@@ -159,13 +159,18 @@ std::size_t Session::renew_permits(Thing thing, std::string_view name,
 
 void Session::lost_permits(Thing thing, const std::string& name, Fence fence,
                            std::string_view reason) {
-  auto* found = permits_.first(thing, name, fence);
+  const auto* found = permits_.first(thing, name, fence);
   if (found == nullptr) return;
   // All visits of a room have one fence: it is the one whose time is over.
-  for (auto* other = found; other != nullptr; other = permits_.next(*other, fence))
-    if (other->over) found = other;
-  host_.loop().cancel(found->ttl);
-  const auto held = permits_.take(found->ticket);
+  std::erase_if(overdue_, [&](auto ticket) { return permits_.find(ticket) == nullptr; });
+  for (const auto ticket : overdue_) {
+    const auto* overdue = permits_.find(ticket);
+    if (overdue->thing != thing || overdue->name != name || overdue->fence != fence) continue;
+    found = overdue;
+    break;
+  }
+  auto held = permits_.take(found->ticket);
+  host_.loop().cancel(held.ttl);
   log::info("client {} (session {}) lost {} {} '{}': {}", owner_.client, id(),
             thing == Thing::room       ? "its place in"
             : thing == Thing::store    ? "resources of"

@@ -34,10 +34,10 @@ struct PermitGrant {
 class PermitGrants {
  public:
   // REQUIRES: there is none of this number.
-  const PermitGrant& add(PermitGrant grant) {
+  void add(PermitGrant grant) {
     by_fence_.emplace(grant.fence, grant.owner, grant.number);
     const auto number = grant.number;
-    return grants_.emplace(number, std::move(grant)).first->second;
+    grants_.emplace(number, std::move(grant));
   }
   void erase(const PermitGrant& grant) {
     by_fence_.erase({grant.fence, grant.owner, grant.number});

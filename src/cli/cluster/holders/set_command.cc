@@ -39,11 +39,12 @@ int run(const Change& change) {
                            .text());
     return 0;
   }
-  fmt::print("Semaphore '{}' has {} {} now.\n", printable(change.name), change.permits,
-             change.permits == 1 ? "permit" : "permits");
+  fmt::print("Semaphore '{}' has {} now.\n", printable(change.name),
+             counted(change.permits, "permit"));
   if (beyond > 0)
-    fmt::print("{} beyond {} still in use; nobody gets {} again once released.\n", beyond,
-               beyond == 1 ? "that is" : "those are", beyond == 1 ? "it" : "them");
+    fmt::print("{}{} beyond that {} still in use; nobody gets {} again once released.\n",
+               who->complete ? "" : "At least ", beyond, beyond == 1 ? "is" : "are",
+               beyond == 1 ? "it" : "them");
   return 0;
 }
 
